@@ -17,7 +17,7 @@ pub(crate) async fn health(
     Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
 ) -> Response {
-    let context = Context::new(served.services, caller("http", &headers), admitted.access);
+    let context = Context::new(served.services, caller("http", &headers, &admitted), admitted.access);
     match served.registry.call("health", Value::Null, context).await {
         Reply::Text { text, .. } => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
         Reply::Error(error) => failed(StatusCode::SERVICE_UNAVAILABLE, &error.message),
@@ -35,7 +35,7 @@ pub(crate) async fn prune(
         Ok(input) => input,
         Err(error) => return failed(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
     };
-    let context = Context::new(served.services, caller("http", &headers), admitted.access);
+    let context = Context::new(served.services, caller("http", &headers, &admitted), admitted.access);
     // When the client disconnects, this future is dropped, which cancels the call.
     let _gone = context.cancellation.clone().drop_guard();
     match served.registry.route("prune_code", input, context).await {

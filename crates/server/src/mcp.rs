@@ -92,6 +92,7 @@ impl McpDoor {
 
     fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
+        caller.is_anonymous = !self.admitted(request).is_trusted();
         // Without sessions rmcp invents a client for requests that name none.
         let named = if self.over_http { request.meta.client_info() } else { request.client_info() };
         caller.client = named.map(|client| format!("{}/{}", client.name, client.version)).or_else(|| {

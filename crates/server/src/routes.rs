@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::body::Bodies;
 use crate::connections::Connections;
 use crate::envelope::{json_value, message};
-use crate::guard::{self, Guard};
+use crate::guard::{self, Admitted, Guard};
 use crate::mcp::McpDoor;
 use crate::ws::Followers;
 use crate::{Exposure, HostPolicy, Served, ServerToken, api, body, health_and_prune, rpc};
@@ -126,8 +126,13 @@ pub(crate) async fn not_found(uri: axum::http::Uri) -> Response {
 }
 
 /// The caller of a plain HTTP request.
-pub(crate) fn caller(door: &str, headers: &HeaderMap) -> Caller {
-    Caller { door: door.to_owned(), client: product(headers), ..Caller::default() }
+pub(crate) fn caller(door: &str, headers: &HeaderMap, admitted: &Admitted) -> Caller {
+    Caller {
+        is_anonymous: !admitted.is_trusted(),
+        door: door.to_owned(),
+        client: product(headers),
+        ..Caller::default()
+    }
 }
 
 /// The program that sent a request, from its `User-Agent`.

@@ -28,7 +28,8 @@ pub(crate) async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let door = RpcDoor { served, admitted, caller: caller("rpc", &headers) };
+    let caller = caller("rpc", &headers, &admitted);
+    let door = RpcDoor { served, admitted, caller };
     match door.answer_all(&body).await {
         Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
         None => StatusCode::ACCEPTED.into_response(),

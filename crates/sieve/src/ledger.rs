@@ -167,7 +167,7 @@ pub(crate) fn milliseconds(time: SystemTime) -> i64 {
 }
 
 fn shorten(caller: &mut Caller) {
-    let Caller { tool, door, client, session, project, model } = caller;
+    let Caller { is_anonymous: _, tool, door, client, session, project, model } = caller;
     let optional = [client, session, project, model].into_iter().flatten();
     for name in [tool, door].into_iter().chain(optional) {
         name.truncate(name.floor_char_boundary(NAME_BYTES));

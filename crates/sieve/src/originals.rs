@@ -9,6 +9,7 @@
 //! reports only on close (NFS, over quota) is not seen before the cut.
 
 pub(crate) mod eviction;
+mod stored_size;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -18,6 +19,7 @@ use std::time::{Duration, SystemTime};
 use tamis_store::private_file;
 
 use crate::ids::{PruneId, TextId};
+use crate::originals::stored_size::{StoredSize, space};
 use crate::shared_files::{FileVersion, open_plain, publish, remove, same_file, try_hold};
 
 /// Larger texts are not stored and larger files are not unpacked, so a crafted file cannot exhaust memory.
@@ -42,6 +44,7 @@ pub(crate) struct OriginalStore {
     pub(crate) folder: PathBuf,
     pub(crate) ttl: Duration,
     pub(crate) max_bytes: u64,
+    size: StoredSize,
 }
 
 /// Why an original could not be stored or read.
@@ -55,6 +58,8 @@ pub(crate) enum OriginalError {
     Damaged,
     #[error("too large: {0} bytes")]
     TooLarge(usize),
+    #[error("the store is full, and keeps what it has promised")]
+    Full,
     #[error("the file is busy")]
     Busy,
     #[error("another text has the same id")]
@@ -63,7 +68,7 @@ pub(crate) enum OriginalError {
 
 impl OriginalStore {
     pub(crate) fn new(folder: PathBuf, ttl: Duration, max_bytes: u64) -> OriginalStore {
-        OriginalStore { folder, ttl: ttl.min(LONGEST_TTL), max_bytes }
+        OriginalStore { size: StoredSize::of(&folder), folder, ttl: ttl.min(LONGEST_TTL), max_bytes }
     }
 
     pub(crate) fn path(&self, id: &TextId) -> PathBuf {
@@ -84,12 +89,20 @@ impl OriginalStore {
         expiry > self.expiry(now) + FAR
     }
 
-    /// Stores the original, or extends its expiry if it is stored already.
-    pub(crate) fn store(&self, id: &PruneId, text: &str, goal: &str) -> Result<(), OriginalError> {
+    /// Stores the original, or extends its expiry if it is stored already. Anonymous callers may fill half of the store, so
+    /// they cannot leave no room for others.
+    pub(crate) fn store(
+        &self,
+        id: &PruneId,
+        text: &str,
+        goal: &str,
+        is_anonymous: bool,
+    ) -> Result<(), OriginalError> {
         if text.len() > MAX_ORIGINAL_BYTES {
             return Err(OriginalError::TooLarge(text.len()));
         }
-        self.store_original(&id.text, text)?;
+        let max_bytes = if is_anonymous { self.max_bytes / 2 } else { self.max_bytes };
+        self.store_original(&id.text, text, space(goal.len()), max_bytes)?;
         // After the original, so that clean-up does not remove it as a goal without an original. Losing it is harmless.
         if let Err(error) = self.store_goal(id, goal) {
             tracing::debug!(%error, "the goal of a prune was not kept");
@@ -97,7 +110,14 @@ impl OriginalStore {
         Ok(())
     }
 
-    fn store_original(&self, id: &TextId, text: &str) -> Result<(), OriginalError> {
+    /// Stores the original if `more` bytes then still fit.
+    fn store_original(
+        &self,
+        id: &TextId,
+        text: &str,
+        more: u64,
+        max_bytes: u64,
+    ) -> Result<(), OriginalError> {
         let path = self.path(id);
         let mut packed = None;
         for attempt in 0..ATTEMPTS {
@@ -116,9 +136,16 @@ impl OriginalStore {
             if packed.len() as u64 > self.max_bytes {
                 return Err(OriginalError::TooLarge(packed.len()));
             }
+            let bytes = space(packed.len());
+            if self.size()?.saturating_add(bytes + more) > max_bytes {
+                return Err(OriginalError::Full);
+            }
             // A file that another process wrote meanwhile is checked in the next attempt, like an older one.
             match publish(&path, packed, self.expiry(SystemTime::now())) {
-                Ok(true) => return Ok(()),
+                Ok(true) => {
+                    self.size.add(bytes)?;
+                    return Ok(());
+                }
                 Ok(false) => {}
                 // The folder was removed just now.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -178,7 +205,11 @@ impl OriginalStore {
                         opened => opened?,
                     }
                 }
-                created => created?,
+                Err(error) => return Err(error),
+                Ok(created) => {
+                    self.size.add(space(goal.len()))?;
+                    created
+                }
             };
             if try_hold(&file) {
                 if file.metadata()?.len() != goal.len() as u64 {

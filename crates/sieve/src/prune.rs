@@ -6,12 +6,13 @@ use std::time::{Instant, SystemTime};
 use tamis_prune::{EngineError, EngineRequest, EngineVerdict};
 use tamis_text::{estimate_tokens, line_count, split_lines};
 
+use crate::Sieve;
 use crate::ids::PruneId;
 use crate::ledger::{PruneRow, milliseconds};
 use crate::marker::marker;
+use crate::originals::OriginalError;
 use crate::render::{InvalidCuts, RenderOptions, Rendered, check, render};
 use crate::request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned};
-use crate::{Sieve, Store};
 
 /// The function that decides the cuts.
 pub type Engine = fn(&EngineRequest<'_>, &dyn Fn() -> bool) -> Result<EngineVerdict, EngineError>;
@@ -22,7 +23,7 @@ impl Sieve {
     pub fn prune(&self, request: &PruneRequest<'_>, caller: &Caller, cancelled: &dyn Fn() -> bool) -> Pruned {
         let started = Instant::now();
         let id = PruneId::of(request);
-        let stored = self.store.as_ref().is_some_and(|store| store.keep_original(&id, request));
+        let stored = self.keep_original(&id, request, caller);
         let mut pruned = self.run(request, &id, stored, started, cancelled);
         if let Some(store) = &self.store {
             let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
@@ -104,6 +105,20 @@ impl Sieve {
         }
     }
 
+    /// Stores the original before anything is cut. Returns whether it could.
+    fn keep_original(&self, id: &PruneId, request: &PruneRequest<'_>, caller: &Caller) -> bool {
+        let Some(store) = &self.store else { return false };
+        let store = || store.recovery.store(id, request.text, request.goal, caller.is_anonymous);
+        let stored = match store() {
+            Err(OriginalError::Full) if !caller.is_anonymous && self.make_room() => store(),
+            stored => stored,
+        };
+        if let Err(error) = &stored {
+            tracing::warn!(prune_id = %id, %error, "the original cannot be kept, so nothing is cut");
+        }
+        stored.is_ok()
+    }
+
     /// Refuses requests that cannot be met, before any work.
     fn check_request(&self, request: &PruneRequest<'_>, lines: usize) -> Result<(), PruneWarning> {
         let limit = self.max_input_chars;
@@ -157,18 +172,6 @@ impl Sieve {
             return Err(PruneWarning::Timeout);
         }
         Ok((rendered, verdict.scores))
-    }
-}
-
-impl Store {
-    fn keep_original(&self, id: &PruneId, request: &PruneRequest<'_>) -> bool {
-        match self.recovery.store(id, request.text, request.goal) {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::warn!(prune_id = %id, %error, "the original cannot be kept, so nothing is cut");
-                false
-            }
-        }
     }
 }
 

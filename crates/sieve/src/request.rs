@@ -11,6 +11,8 @@ use crate::render::CutAnnotation;
 /// Who made a call, for the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
+    /// Over HTTP, with neither the token nor an identity. Such callers share what is left over by others.
+    pub is_anonymous: bool,
     pub tool: String,
     pub door: String,
     pub client: Option<String>,

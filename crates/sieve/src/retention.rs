@@ -12,6 +12,8 @@ use crate::{Sieve, Store};
 
 /// How often clean-up is due.
 const CLEAN_UP_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How often a full store is searched for what can be removed.
+const MAKE_ROOM_EVERY: Duration = Duration::from_secs(60);
 /// How long a purge waits for queued rows.
 const FLUSH_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -62,14 +64,22 @@ impl Sieve {
     /// called often.
     pub fn clean_up_if_due(&self) -> Option<CleanUpReport> {
         let store = self.store.as_ref()?;
-        let last = Lock::last_done(&store.data_dir.clean_up_lock());
-        // A time in the future comes from a wrong clock.
-        let fresh = |last: SystemTime| last.elapsed().is_ok_and(|age| age < CLEAN_UP_EVERY);
-        (!last.is_some_and(fresh)).then(|| self.clean_up())
+        store.was_not_cleaned_for(CLEAN_UP_EVERY).then(|| self.clean_up())
     }
 
     /// Removes what has expired or exceeds the size limit, unless another process is doing so.
     pub fn clean_up(&self) -> CleanUpReport {
+        self.clean_up_to(|max_bytes| max_bytes)
+    }
+
+    /// The same for a full store, of which an eighth is to be free. Returns whether anything was removed; at most once in a
+    /// while, because it takes longer than a prune.
+    pub(crate) fn make_room(&self) -> bool {
+        let is_due = self.store.as_ref().is_some_and(|store| store.was_not_cleaned_for(MAKE_ROOM_EVERY));
+        is_due && self.clean_up_to(|max_bytes| max_bytes - max_bytes / 8).originals > 0
+    }
+
+    fn clean_up_to(&self, size: impl Fn(u64) -> u64) -> CleanUpReport {
         let mut report = CleanUpReport::default();
         let Some(store) = &self.store else { return report };
         // Nothing was ever written: do not create the folder for the sake of a lock.
@@ -88,7 +98,7 @@ impl Sieve {
             }
         };
         let now = SystemTime::now();
-        store.evict(Eviction::Expired, store.recovery.max_bytes, now, &mut report);
+        store.evict(Eviction::Expired, size(store.recovery.max_bytes), now, &mut report);
         store.delete_older(self.ledger_keep, now, &mut report);
         report.note_failure("mark", &path, lock.mark_done());
         report
@@ -136,6 +146,12 @@ impl Sieve {
 }
 
 impl Store {
+    fn was_not_cleaned_for(&self, time: Duration) -> bool {
+        let last = Lock::last_done(&self.data_dir.clean_up_lock());
+        // A time in the future comes from a wrong clock.
+        !last.is_some_and(|last| last.elapsed().is_ok_and(|age| age < time))
+    }
+
     fn evict(&self, eviction: Eviction, max_bytes: u64, now: SystemTime, report: &mut CleanUpReport) {
         let evicted = self.recovery.evict(eviction, max_bytes, now, report);
         report.note_failure("clean", &self.recovery.folder, evicted);

@@ -8,7 +8,9 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use common::*;
-use tamis_sieve::{CleanUpReport, PurgeRequest, RecoverError, Sieve, SieveSettings, StorageReport};
+use tamis_sieve::{
+    Caller, CleanUpReport, PruneWarning, PurgeRequest, RecoverError, Sieve, SieveSettings, StorageReport,
+};
 use tamis_store::rusqlite::Connection;
 use tamis_store::{DataDir, Lock};
 
@@ -104,8 +106,84 @@ fn above_the_size_limit_originals_that_expire_next_are_removed() {
     assert_eq!((report.originals, report.goals, report.bytes), (2, 2, bytes / 5 * 2));
     let left = || ids.iter().map(|id| recover_all(&sieve, id).is_ok()).collect::<Vec<_>>();
     assert_eq!(left(), [true, false, true, false, true]);
-    assert_eq!(clean_up(0).originals, 3);
-    assert_eq!(left(), [false; 5]);
+    // Those in the first half of their retention stay, whatever the limit.
+    assert_eq!(clean_up(0).originals, 1);
+    assert_eq!(left(), [false, false, true, false, true]);
+}
+
+/// Texts of one block each, from this one on, and whether each was cut.
+fn flood(sieve: &Sieve, caller: &Caller, texts: std::ops::Range<u64>) -> Vec<(String, bool)> {
+    let prune = |number| {
+        let text = format!("a\n{}\nc", noise(3000, number + 1));
+        let pruned = sieve.prune(&request(&text, "2-2 x"), caller, &|| false);
+        let cut = pruned.warnings.is_empty();
+        assert!(cut || pruned.warnings == [PruneWarning::RecoveryUnavailable], "{:?}", pruned.warnings);
+        assert_eq!(cut, pruned.pruned_text != text);
+        (pruned.prune_id, cut)
+    };
+    texts.map(prune).collect()
+}
+
+#[test]
+fn a_full_store_takes_no_more_and_keeps_its_promises() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = SieveSettings { recovery_max_bytes: 160 << 10, ..settings(folder.path()) };
+    // As if in different processes.
+    let [one, other] = [0; 2].map(|_| Sieve::with_engine(settings.clone(), scripted));
+    let mut pruned = flood(&one, &caller(), 0..10);
+    pruned.extend(flood(&other, &caller(), 10..40));
+    pruned.extend(flood(&one, &caller(), 40..60));
+    assert!(one.storage_report().recovery_bytes <= 160 << 10, "{:?}", one.storage_report());
+    let cut: Vec<_> = pruned.iter().map(|(_, cut)| *cut).collect();
+    // An original and a goal take a block each.
+    assert_eq!(cut, [[true; 20].as_slice(), &[false; 40]].concat());
+    one.clean_up();
+    for (id, cut) in &pruned {
+        assert_eq!(recover_all(&other, id).is_ok(), *cut);
+    }
+    // A text that is stored already needs no room.
+    assert!(flood(&other, &caller(), 0..20).iter().all(|(_, cut)| *cut));
+}
+
+#[test]
+fn originals_in_the_second_half_of_their_retention_make_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = SieveSettings { recovery_max_bytes: 160 << 10, ..settings(folder.path()) };
+    let sieve = Sieve::with_engine(settings, scripted);
+    let old = flood(&sieve, &caller(), 0..20);
+    for (id, _) in &old[5..10] {
+        expire_in(&original(folder.path(), id), 3 * DAY);
+    }
+    let new = flood(&sieve, &caller(), 20..30);
+    assert_eq!(new.iter().filter(|(_, cut)| *cut).count(), 3, "an eighth of the store");
+    let left = old.iter().map(|(id, _)| recover_all(&sieve, id).is_ok()).filter(|left| *left).count();
+    assert_eq!(left, 17);
+}
+
+#[test]
+fn callers_without_the_token_may_fill_half_of_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = SieveSettings { recovery_max_bytes: 160 << 10, ..settings(folder.path()) };
+    let sieve = Sieve::with_engine(settings, scripted);
+    let anonymous = Caller { is_anonymous: true, ..caller() };
+    let count = |pruned: Vec<(String, bool)>| pruned.iter().filter(|(_, cut)| *cut).count();
+    assert_eq!(count(flood(&sieve, &anonymous, 0..30)), 10);
+    assert_eq!(count(flood(&sieve, &caller(), 30..60)), 10);
+    assert_eq!(count(flood(&sieve, &anonymous, 60..90)), 0);
+}
+
+#[test]
+fn the_size_is_counted_anew_when_it_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = SieveSettings { recovery_max_bytes: 160 << 10, ..settings(folder.path()) };
+    let sieve = Sieve::with_engine(settings, scripted);
+    let count = |pruned: Vec<(String, bool)>| pruned.iter().filter(|(_, cut)| *cut).count();
+    assert_eq!(count(flood(&sieve, &caller(), 0..15)), 15);
+    fs::remove_file(folder.path().join("recovery.size")).unwrap();
+    assert_eq!(count(flood(&sieve, &caller(), 15..30)), 5);
+    // A purge counts anew as well.
+    sieve.purge(PurgeRequest { recovery: true, ..PurgeRequest::default() });
+    assert_eq!(count(flood(&sieve, &caller(), 30..60)), 20);
 }
 
 #[test]

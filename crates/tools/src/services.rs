@@ -15,6 +15,9 @@ use crate::{Failure, Research, Sessions, Workbench};
 /// Longer time limits are taken as this one: no caller waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Texts up to this size take a few milliseconds.
+const SMALL_TEXT: usize = 64 << 10;
+
 /// A capability that is built on first use, since most processes use one or two of them.
 type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
 
@@ -26,8 +29,31 @@ pub struct Services {
     research: Option<Lazy<Research>>,
     agents: Option<Lazy<AgentService>>,
     pub metrics: Metrics,
-    /// One permit per core: more pruning at once would only make every caller wait longer.
-    cores: Arc<Semaphore>,
+    cores: Cores,
+}
+
+/// One permit per core for each kind of caller: more at once would only make all of them wait longer. Callers with a
+/// credential do not queue behind those without, nor small texts behind large ones; the system shares the cores between them.
+struct Cores {
+    trusted: Arc<Semaphore>,
+    anonymous: Arc<Semaphore>,
+    anonymous_large: Arc<Semaphore>,
+}
+
+impl Cores {
+    fn new() -> Cores {
+        let cores = tamis_codebase::cores();
+        let [trusted, anonymous, anonymous_large] = [0; 3].map(|_| Arc::new(Semaphore::new(cores)));
+        Cores { trusted, anonymous, anonymous_large }
+    }
+
+    fn for_work(&self, caller: &Caller, bytes: usize) -> Arc<Semaphore> {
+        Arc::clone(match (caller.is_anonymous, bytes > SMALL_TEXT) {
+            (false, _) => &self.trusted,
+            (true, false) => &self.anonymous,
+            (true, true) => &self.anonymous_large,
+        })
+    }
 }
 
 /// A prune request that owns its text, so that it can move to another thread.
@@ -48,7 +74,6 @@ impl PruneJob {
 
 impl Services {
     pub fn new(sieve: Sieve, workbench: Workbench) -> Services {
-        let cores = tamis_codebase::cores();
         Services {
             sieve: Arc::new(sieve),
             workbench,
@@ -56,7 +81,7 @@ impl Services {
             research: None,
             agents: None,
             metrics: Metrics::default(),
-            cores: Arc::new(Semaphore::new(cores)),
+            cores: Cores::new(),
         }
     }
 
@@ -110,7 +135,7 @@ impl Services {
         let arrived = Instant::now();
         let limit = job.options.timeout.min(LONGEST_TIMEOUT);
         let core = tokio::select! {
-            core = Arc::clone(&self.cores).acquire_owned() => Some(core.map_err(Failure::internal)?),
+            core = self.cores.for_work(&caller, job.text.len()).acquire_owned() => Some(core.map_err(Failure::internal)?),
             () = tokio::time::sleep(limit) => None,
             () = cancellation.cancelled() => return Err(Failure::Cancelled),
         };
@@ -141,21 +166,29 @@ impl Services {
         caller: Caller,
     ) -> Result<Result<RecoveredText, RecoverError>, Failure> {
         let sieve = Arc::clone(&self.sieve);
-        self.run_on_core(move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
+        let cores = self.cores.for_work(&caller, 0);
+        run_on(cores, move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
     }
 
-    /// Waits for a free core, then runs blocking work.
+    /// Waits for a free core, then runs blocking work of a caller with a credential.
     pub(crate) async fn run_on_core<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let core = Arc::clone(&self.cores).acquire_owned().await.map_err(Failure::internal)?;
-        blocking(move || {
-            let _core = core;
-            work()
-        })
-        .await
+        run_on(Arc::clone(&self.cores.trusted), work).await
     }
+}
+
+async fn run_on<T: Send + 'static>(
+    cores: Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let core = cores.acquire_owned().await.map_err(Failure::internal)?;
+    blocking(move || {
+        let _core = core;
+        work()
+    })
+    .await
 }
 
 /// Runs work on a thread that may block. The message of a panic may quote what was read, so it is dropped.
@@ -179,7 +212,7 @@ mod tests {
     fn services(folder: &tempfile::TempDir) -> Services {
         let settings = SieveSettings {
             data_dir: Some(tamis_store::DataDir::at(folder.path())),
-            max_input_chars: 1000,
+            max_input_chars: 1_000_000,
             recovery_ttl: Duration::from_secs(600),
             recovery_max_bytes: 1 << 20,
             ledger_keep: Duration::from_secs(600),
@@ -206,8 +239,7 @@ mod tests {
     async fn waiting_for_a_core_counts_against_the_time_limit() {
         let folder = tempfile::tempdir().unwrap();
         let services = services(&folder);
-        let busy = services.cores.available_permits();
-        let _all = services.cores.acquire_many(busy as u32).await.unwrap();
+        let _all = take_all(&services.cores.trusted);
         let token = CancellationToken::new();
         let (_, pruned) =
             services.prune(job(Duration::from_millis(1)), Caller::default(), token.clone()).await.unwrap();
@@ -215,6 +247,32 @@ mod tests {
         token.cancel();
         let cancelled = services.prune(job(Duration::from_secs(600)), Caller::default(), token).await;
         assert!(matches!(cancelled, Err(Failure::Cancelled)));
+    }
+
+    fn take_all(cores: &Arc<Semaphore>) -> tokio::sync::OwnedSemaphorePermit {
+        Arc::clone(cores).try_acquire_many_owned(cores.available_permits() as u32).unwrap()
+    }
+
+    #[tokio::test]
+    async fn callers_wait_only_for_their_own_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let services = services(&folder);
+        let _large = take_all(&services.cores.anonymous_large);
+        let anonymous = Caller { is_anonymous: true, ..Caller::default() };
+        // With the longest time limit, so that waiting would be noticed.
+        let prune = async |text: &str, caller: &Caller, limit| {
+            let mut job = PruneJob::new(text.to_owned(), "a".into());
+            job.options.timeout = limit;
+            let (_, pruned) = services.prune(job, caller.clone(), CancellationToken::new()).await.unwrap();
+            pruned.warnings
+        };
+        let large = format!("{}\n", "words ".repeat(20)).repeat(1000);
+        assert_eq!(prune(&large, &anonymous, Duration::from_millis(1)).await, [PruneWarning::Timeout]);
+        assert_eq!(prune("a\nb", &anonymous, LONGEST_TIMEOUT).await, []);
+        assert_eq!(prune(&large, &Caller::default(), LONGEST_TIMEOUT).await, []);
+        let _small = take_all(&services.cores.anonymous);
+        assert_eq!(prune("a\nb", &anonymous, Duration::from_millis(1)).await, [PruneWarning::Timeout]);
+        assert_eq!(prune("a\nb", &Caller::default(), LONGEST_TIMEOUT).await, []);
     }
 
     #[tokio::test]

@@ -16,7 +16,8 @@ const STALE: Duration = Duration::from_secs(60 * 60);
 /// Which originals are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eviction {
-    /// Those that have expired, then those that expire next until the size limit is met.
+    /// Those that have expired, then those in the second half of their retention, the next to expire first, until the size
+    /// limit is met. The others stay: a flood of new originals must not break earlier promises.
     Expired,
     /// Those that were last pruned longer ago than this.
     OlderThan(Duration),
@@ -100,6 +101,7 @@ impl OriginalStore {
         now: SystemTime,
         report: &mut CleanUpReport,
     ) -> io::Result<()> {
+        let known = self.size.known()?;
         let FolderListing { mut originals, goals, temporaries, problems } = self.listing()?;
         report.problems.extend(problems);
         for found in temporaries {
@@ -119,7 +121,10 @@ impl OriginalStore {
         let mut kept = HashSet::new();
         for (id, found) in originals {
             let goes = match eviction {
-                Eviction::Expired => found.version.modified < now || left > max_bytes,
+                Eviction::Expired => {
+                    let may_go = found.version.modified < now + self.ttl / 2;
+                    found.version.modified < now || (left > max_bytes && may_go)
+                }
                 Eviction::OlderThan(age) => is_older(self.last_pruned(&found), age, now),
                 Eviction::All => true,
             };
@@ -146,7 +151,22 @@ impl OriginalStore {
                 report.goals += u64::from(report.remove(&goal, eviction) == Some(Removal::Removed));
             }
         }
-        Ok(())
+        // Where nothing was ever stored, nothing is created.
+        if known.is_some() || left > 0 { self.size.set(left, known) } else { Ok(()) }
+    }
+
+    /// The disk space of all originals and goals.
+    pub(crate) fn size(&self) -> io::Result<u64> {
+        if let Some(size) = self.size.known()? {
+            return Ok(size);
+        }
+        let listing = self.listing()?;
+        let originals = listing.originals.iter().map(|(_, found)| found.bytes);
+        let size = originals.chain(listing.goals.values().flatten().map(|goal| goal.bytes)).sum();
+        if size > 0 {
+            self.size.set(size, None)?;
+        }
+        Ok(size)
     }
 
     /// When the original was last pruned: the system's change time, otherwise derived from the expiry.
@@ -211,7 +231,7 @@ mod tests {
             let text = format!("text {writer}");
             let id = PruneId::parse(&format!("prn_{}aaaaaa", TextId::of(text.as_bytes()).as_str())).unwrap();
             for round in 0..3000 {
-                recovery.store(&id, &text, "why").unwrap();
+                recovery.store(&id, &text, "why", false).unwrap();
                 let read = recovery.read(&id.text, SystemTime::now());
                 assert_eq!(read.unwrap_or_else(|error| panic!("round {round}: {error}")), text);
                 assert_eq!(recovery.goal(&id, SystemTime::now()).as_deref(), Some("why"), "round {round}");
@@ -248,7 +268,7 @@ mod tests {
             [1, 30].map(|days| OriginalStore::new(folder.path().to_owned(), days * DAY, u64::MAX));
         let store = |recovery: &OriginalStore, text: &str| {
             let id = PruneId::parse(&format!("prn_{}aaaaaa", TextId::of(text.as_bytes()).as_str())).unwrap();
-            recovery.store(&id, text, "").unwrap();
+            recovery.store(&id, text, "", false).unwrap();
         };
         store(&short, "one day");
         store(&long, "thirty days");
