@@ -3,43 +3,31 @@
 //! JSON Schema's `integer` takes `40.0` too, and models do write it. A number too large for us is the largest we
 //! have: it can only mean "more than there will ever be".
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 use serde_json::Number;
 
-/// A share, 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ratio(pub(crate) f64);
+// Plain comments: what documents a type goes into the schemas that use it.
 
-/// A whole number of at least `LEAST`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Whole<const LEAST: u64>(pub(crate) u64);
+// A share, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+pub(crate) struct Ratio(#[schemars(range(min = 0, max = 1))] pub(crate) f64);
 
-/// A line's number. Numbers below 1 get through, because the contract has its own error for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LineNumber(pub(crate) i64);
+// A whole number of at least `LEAST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+pub(crate) struct Whole<const LEAST: u64>(#[schemars(range(min = LEAST))] pub(crate) u64);
 
-/// A text that may be left out, but not be null: clients warn about types that are nullable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+// A line's number. Numbers below 1 get through, because the contract has its own error for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+pub(crate) struct LineNumber(#[schemars(range(min = 1))] pub(crate) i64);
+
+// A text that may be left out, but not be null.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
 pub(crate) struct OptionalText(pub(crate) Option<String>);
 
 impl<'de> Deserialize<'de> for OptionalText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|text| OptionalText(Some(text)))
-    }
-}
-
-impl JsonSchema for OptionalText {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "OptionalText".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string"})
     }
 }
 
@@ -85,42 +73,6 @@ fn whole(number: &Number) -> Result<i128, f64> {
         // The cast saturates, which is what is wanted.
         (_, _, Some(value)) if value.fract() == 0.0 => Ok(value as i128),
         (_, _, value) => Err(value.unwrap_or(f64::NAN)),
-    }
-}
-
-impl JsonSchema for Ratio {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Ratio".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "number", "minimum": 0, "maximum": 1})
-    }
-}
-
-impl<const LEAST: u64> JsonSchema for Whole<LEAST> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        format!("Whole{LEAST}").into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "integer", "minimum": LEAST})
-    }
-}
-
-impl JsonSchema for LineNumber {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "LineNumber".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "integer", "minimum": 1})
     }
 }
 

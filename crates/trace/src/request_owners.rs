@@ -5,7 +5,6 @@
 //! session's usage all ask here.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use tamis_logs::usage::Tokens;
 use tamis_store::rusqlite::{self, Connection};
@@ -13,34 +12,16 @@ use tamis_store::rusqlite::{self, Connection};
 use crate::accounting::CountedRequest;
 use crate::db;
 
-/// Keys are hashes already.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// The log that counts each request, by the request's key.
 pub(crate) struct RequestOwners {
-    by_key: HashMap<u64, i64, BuildHasherDefault<KeyHasher>>,
+    by_key: HashMap<u64, i64>,
     /// Logs with a request that an earlier log counts.
     repeating: BTreeSet<i64>,
 }
 
 impl RequestOwners {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<RequestOwners> {
-        let mut owners = RequestOwners { by_key: HashMap::default(), repeating: BTreeSet::new() };
+        let mut owners = RequestOwners { by_key: HashMap::new(), repeating: BTreeSet::new() };
         db::each_log_with_keys(connection, |log, keys| {
             for key in keys.as_chunks::<8>().0 {
                 if *owners.by_key.entry(u64::from_le_bytes(*key)).or_insert(log) != log {

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use serde::Serialize;
 use serde_json::Value;
 use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, Millis};
 use tamis_logs::usage::Tokens;
@@ -13,25 +14,29 @@ use crate::session::Session;
 use crate::trace::Trace;
 
 /// A tool's call with its result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolStep {
     /// `None` when the call was in an earlier step, or the log lacks it.
     pub call: Option<CallStep>,
     pub result: Option<ResultStep>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallStep {
+    #[serde(rename = "event_index")]
     pub event: u64,
     pub name: Redacted,
+    #[serde(skip)]
     id: Option<String>,
     pub arguments: Redacted<Value>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResultStep {
+    #[serde(rename = "event_index")]
     pub event: u64,
     pub content: Redacted,
+    #[serde(rename = "is_error")]
     pub failed: bool,
 }
 

@@ -33,7 +33,6 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -88,8 +87,6 @@ pub(super) fn facts_of_path(path: &Path) -> Vec<SessionFact<'static>> {
 /// Reads a log of Claude Code.
 #[derive(Debug, Default)]
 pub struct ClaudeReader {
-    /// The session's id by the file's name, until it is known.
-    own: Option<String>,
     state: State,
 }
 
@@ -107,7 +104,7 @@ impl ClaudeReader {
                 _ => byte.is_ascii_hexdigit(),
             });
         if uuid || stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()) {
-            reader.own = Some(stem.to_owned());
+            reader.state.own = Some(stem.to_owned());
             reader.state.subagent = Some(!uuid);
         }
         reader
@@ -115,14 +112,7 @@ impl ClaudeReader {
 
     /// A reader that goes on from a saved state.
     pub fn resume(state: &str) -> Option<ClaudeReader> {
-        #[derive(Deserialize)]
-        struct Saved {
-            own: Option<String>,
-            #[serde(flatten)]
-            state: State,
-        }
-        let saved: Saved = serde_json::from_str(state).ok()?;
-        Some(ClaudeReader { own: saved.own, state: saved.state })
+        Some(ClaudeReader { state: serde_json::from_str(state).ok()? })
     }
 }
 
@@ -142,11 +132,8 @@ impl LineReader for ClaudeReader {
     }
 
     fn state(&self) -> String {
-        let mut state = serde_json::to_value(&self.state).unwrap_or_default();
-        if let (Some(own), Value::Object(fields)) = (&self.own, &mut state) {
-            fields.insert("own".to_owned(), own.as_str().into());
-        }
-        state.to_string()
+        // Through a value, whose members are in a fixed order: states are compared.
+        serde_json::to_value(&self.state).unwrap_or_default().to_string()
     }
 }
 
@@ -154,7 +141,7 @@ impl ClaudeReader {
     fn record<'a>(&mut self, line: &Line<'a>, record: &mut ParsedLog<'a>) {
         let own = &line.own;
         let at = own.get(Key::Timestamp).and_then(moment);
-        self.state.facts(self.own.take(), line, at, record);
+        self.state.facts(line, at, record);
         let stream = match self.state.subagent {
             Some(true) => EventStream::Subagent,
             _ if own.is(Key::IsSidechain) || own.get(Key::ParentToolUseId).is_some() => {

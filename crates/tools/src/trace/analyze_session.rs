@@ -7,14 +7,16 @@ use tamis_trace::AnalysisOptions;
 
 use super::call::{Handler, TraceCall, TraceTool};
 use super::failure::trace_failure;
-use super::page::{ANALYSIS, Answer, size};
+use super::page::{ANALYSIS, Answer};
 use super::summary::tokens;
 use crate::Failure;
 
 pub(crate) struct AnalyzeSession;
 
-/// Bytes of an answer for its hint and its rate limit.
-const AROUND: usize = 400;
+/// Bytes of an answer for its hint, its rate limit, the session's id and the sums of tokens.
+const AROUND: usize = 550;
+/// Characters of an id, which `AROUND` counts. A log may have any.
+const USUAL_ID: usize = 36;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,20 +46,12 @@ fn analyze(input: AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, F
         failures: input.include_failures.unwrap_or(true),
         loops: input.include_loops.unwrap_or(false),
         subagents: input.include_subagents.unwrap_or(false),
-        most_bytes: ANALYSIS - AROUND - 150,
+        most_bytes: (ANALYSIS - AROUND).saturating_sub(session.id.len().saturating_sub(USUAL_ID)),
     };
     let analysis = call.trace.analyze(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     body["session_id"] = session.id.clone().into();
-    // A secret's mark may be longer than the secret.
-    while size(&body) > ANALYSIS - AROUND
-        && let Some(insight) = body["insights"].as_array_mut().and_then(Vec::pop)
-    {
-        let severity = insight["severity"].as_str().unwrap_or("Info").to_lowercase();
-        let left_out = body["insights_left_out"][&severity].as_u64().unwrap_or(0);
-        body["insights_left_out"][&severity] = (left_out + 1).into();
-    }
     let loops = (!options.loops).then_some("include_loops=true looks for repeated calls too.");
     Ok(Answer::of(body)
         .hint("Use get_turns(session_id, turns=[turn_index]) to see what happened in a turn")

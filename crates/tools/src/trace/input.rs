@@ -1,25 +1,28 @@
 //! What the session tools take, as JSON may write it.
 
-use std::borrow::Cow;
-
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserializer, Error};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
-use tamis_logs::event::{EventKind, Millis};
-use tamis_trace::{SessionFilter, TraceSearchMode};
+use tamis_logs::event::EventKind;
+use tamis_trace::{SessionFilter, TimeSpan, TraceSearchMode};
 
 pub(crate) use crate::input::Whole;
 
 /// The most items on a page.
 pub(crate) const MOST_ITEMS: u64 = 50;
 
-/// Items on a page. More than 50 are taken as 50: the server limits the length of a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Limit(pub(crate) u64);
+// Items on a page. More than 50 are taken as 50: the server limits the length of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(from = "Whole<1>")]
+#[schemars(extend("maximum" = MOST_ITEMS))]
+pub(crate) struct Limit(u64);
+
+impl From<Whole<1>> for Limit {
+    fn from(limit: Whole<1>) -> Limit {
+        Limit(limit.0)
+    }
+}
 
 impl Limit {
     /// The limit, and a note for the hint when it is less than requested.
@@ -28,24 +31,6 @@ impl Limit {
         let note = (requested > MOST_ITEMS)
             .then(|| format!("limit is {MOST_ITEMS} at most, so {requested} was taken as that."));
         (requested.min(MOST_ITEMS) as usize, note)
-    }
-}
-
-impl<'de> Deserialize<'de> for Limit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Whole::<1>::deserialize(deserializer).map(|limit| Limit(limit.0))
-    }
-}
-
-impl JsonSchema for Limit {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Limit".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "integer", "minimum": 1, "maximum": MOST_ITEMS})
     }
 }
 
@@ -109,56 +94,23 @@ impl From<QueryMode> for TraceSearchMode {
     }
 }
 
-/// A time in ISO 8601; without a zone it is UTC, and a mere date is the whole day.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moment {
-    first: Millis,
-    last: Millis,
-}
+// A time in ISO 8601; without a zone it is UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub(crate) struct Moment(#[schemars(with = "String")] TimeSpan);
 
-impl Moment {
-    fn parse(text: &str) -> Option<Moment> {
-        let text = text.trim();
-        let exactly = |time: Timestamp| {
-            let at = time.as_millisecond();
-            // A time without a fraction means that whole second.
-            Moment { first: at, last: if at % 1000 == 0 { at + 999 } else { at } }
-        };
-        let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp());
-        if let Ok(time) = text.parse::<Timestamp>() {
-            return Some(exactly(time));
-        }
-        if let (Ok(date), 10) = (text.parse::<Date>(), text.len()) {
-            let first = in_utc(date.to_datetime(jiff::civil::Time::midnight()))?.as_millisecond();
-            return Some(Moment { first, last: first + 24 * 60 * 60 * 1000 - 1 });
-        }
-        text.parse::<DateTime>().ok().and_then(in_utc).map(exactly)
-    }
-}
+impl TryFrom<String> for Moment {
+    type Error = String;
 
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Moment::parse(&text).ok_or_else(|| {
+    fn try_from(text: String) -> Result<Moment, String> {
+        TimeSpan::parse(&text, &TimeZone::UTC).map(Moment).ok_or_else(|| {
             let shown: String = text.chars().take(60).collect();
-            D::Error::custom(format!("{shown:?} is no ISO 8601 time like 2026-01-02T06:38:45Z or 2026-01-02"))
+            format!("{shown:?} is no ISO 8601 time like 2026-01-02T06:38:45Z or 2026-01-02")
         })
     }
 }
 
-impl JsonSchema for Moment {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Moment".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string"})
-    }
-}
-
-/// The sessions that a call asks for.
+/// The sessions that a call selects.
 pub(crate) fn session_filter(
     provider: Option<ProviderName>,
     project_hash: Option<String>,
@@ -168,8 +120,8 @@ pub(crate) fn session_filter(
     SessionFilter {
         provider: provider.map(Client::from),
         project: project_hash.filter(|hash| !hash.is_empty()),
-        since: since.map(|moment| moment.first),
-        until: until.map(|moment| moment.last),
+        since: since.map(|moment| moment.0.first),
+        until: until.map(|moment| moment.0.last),
         ..SessionFilter::default()
     }
 }
@@ -177,19 +129,6 @@ pub(crate) fn session_filter(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_come_in_several_forms() {
-        let second = Moment { first: 1_767_335_925_000, last: 1_767_335_925_999 };
-        for text in ["2026-01-02T06:38:45Z", "2026-01-02T07:38:45+01:00", "2026-01-02 06:38:45"] {
-            assert_eq!(Moment::parse(text), Some(second), "{text}");
-        }
-        let day = Moment { first: 1_767_312_000_000, last: 1_767_398_399_999 };
-        assert_eq!(Moment::parse("2026-01-02"), Some(day));
-        for text in ["", "yesterday", "2026-13-01", "1767335925"] {
-            assert_eq!(Moment::parse(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn every_type_of_event_has_its_kinds() {

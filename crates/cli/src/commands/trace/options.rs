@@ -1,17 +1,15 @@
 //! What the subcommands have in common: which logs, which sessions, and JSON.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use jiff::civil::{Date, DateTime};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
 use tamis_clients::Client;
 use tamis_config::ConfigEnvironment;
 use tamis_logs::event::Millis;
-use tamis_trace::{Project, SessionFilter, Trace};
+use tamis_trace::{Project, SessionFilter, TimeSpan, Trace};
 
 use super::indexing;
 use crate::commands::data;
@@ -135,24 +133,12 @@ fn until(text: &str) -> Result<Millis, String> {
 
 /// A time: an age, a date, a local time, or a time with its offset.
 fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
-    let wrong =
-        || "expected a time such as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
-    if let Ok(age) = data::age(text) {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        return i64::try_from(now.saturating_sub(age).as_millis()).map_err(|_| wrong());
-    }
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time.as_millisecond());
-    }
-    let local =
-        |time: DateTime| time.to_zoned(TimeZone::system()).map(|time| time.timestamp().as_millisecond());
-    if text.len() == "2026-01-31".len() {
-        let day: Date = text.parse().map_err(|_| wrong())?;
-        let day = if at_its_end { day.checked_add(1.day()).map_err(|_| wrong())? } else { day };
-        let time = local(day.at(0, 0, 0, 0)).map_err(|_| wrong())?;
-        return Ok(time - i64::from(at_its_end));
-    }
-    text.parse::<DateTime>().and_then(local).map_err(|_| wrong())
+    let age = data::age(text).ok().and_then(|age| Timestamp::now().checked_sub(age).ok());
+    let span = TimeSpan::parse(text, &TimeZone::system());
+    let time = span.map(|span| if at_its_end { span.last } else { span.first });
+    age.map(Timestamp::as_millisecond).or(time).ok_or_else(|| {
+        "expected a time such as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned()
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
-use tamis_logs::event::EventKind;
+use tamis_logs::event::{EventKind, strings_of};
 use tamis_redact::excerpt_around;
 use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
@@ -59,7 +59,7 @@ fn types() -> impl TypedValueParser<Value = String> {
 
 pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     let trace = arguments.source.open()?;
-    let wanted =
+    let is_of_type =
         |kind: &&EventKind| arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()));
     let search = SearchRequest {
         query: arguments.query.clone(),
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
             (_, true) => TraceSearchMode::Regex,
             _ => TraceSearchMode::Substring,
         },
-        kinds: EventKind::ALL.iter().filter(wanted).copied().collect(),
+        kinds: EventKind::ALL.iter().filter(is_of_type).copied().collect(),
         session: arguments.session.clone(),
         sessions: SessionFilter { with_subagents: true, ..arguments.which.filter(&trace)? },
         only_failed: arguments.failed,
@@ -146,16 +146,16 @@ fn find(
         }
         search.after = found.matches.last().map(|last| last.place.clone());
         for one in found.matches {
-            let wanted = !arguments.which.limits_tokens() || {
+            if arguments.which.limits_tokens() {
                 let session = trace.session(&one.place.session)?;
-                arguments.which.wants(trace.tokens_with_subagents(&session)?)
-            };
-            if wanted && matches.len() == arguments.limit {
+                if !arguments.which.wants(trace.tokens_with_subagents(&session)?) {
+                    continue;
+                }
+            }
+            if matches.len() == arguments.limit {
                 return Ok((matches, true));
             }
-            if wanted {
-                matches.push(one);
-            }
+            matches.push(one);
         }
         let enough = matches.len() >= arguments.limit || !arguments.which.limits_tokens();
         if !found.more || found.out_of_time || search.after.is_none() || enough {
@@ -176,13 +176,4 @@ fn excerpt(finder: &QueryFinder, kind: EventKind, payload: &Value) -> (String, u
     let gap = if before.trim_end() != before { " " } else { "" };
     let before = format!("{}{gap}", escape::line(before));
     (format!("{before}{}", escape::line(after)), before.len())
-}
-
-fn strings_of(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| strings_of(item, texts)),
-        Value::Object(members) => members.values().for_each(|value| strings_of(value, texts)),
-        _ => {}
-    }
 }

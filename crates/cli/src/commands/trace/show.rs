@@ -51,26 +51,27 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
             let turns = trace.turns(&session, arguments.from, usize::MAX >> 1)?;
             print::bytes(turns::table(&turns).render(table::screen()).as_bytes())
         }
-        (level, true) => tell_json(&trace, &session, arguments.from, level),
+        (level, true) => print_turns(&trace, &session, arguments.from, level),
         (level, false) => {
             head(&trace, &session)?;
             let short = trace.short_id(&session.id)?;
-            each_part(&trace, &session, arguments.from, |part| {
+            each_part(&trace, &session, arguments.from, usize::MAX, |part| {
                 print::bytes(of_part(&part, level, &short).as_bytes())
             })
         }
     }
 }
 
-/// Visits the turns and steps in order.
+/// Visits the turns and steps in order, with at most `max_chars` characters of each text.
 fn each_part(
     trace: &Trace,
     session: &Session,
     from: u64,
+    max_chars: usize,
     mut print_part: impl FnMut(TurnPart) -> CliResult,
 ) -> CliResult {
     let mut printed = Ok(());
-    trace.steps(session, from, usize::MAX, &mut |part| {
+    trace.steps(session, from, max_chars, &mut |part| {
         printed = print_part(part);
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -156,7 +157,7 @@ fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliErro
 }
 
 /// A document with a turn on each line: a session may be larger than memory.
-fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliResult {
+fn print_turns(trace: &Trace, session: &Session, from: u64, level: Level) -> CliResult {
     let about = render::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
     print::line(format_args!("{{\"session\": {},\n\"turns\": [", escape::json_line(&about)))?;
     let mut turn: Option<Value> = None;
@@ -166,7 +167,9 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
         let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
         print::bytes(format!("{comma}{}", escape::json_line(&turn)).as_bytes())
     };
-    each_part(trace, session, from, |part| match part {
+    // A line for each step shows more of a message than other levels.
+    let max_chars = if level == Level::Steps { CUT_AT } else { usize::MAX };
+    each_part(trace, session, from, max_chars, |part| match part {
         TurnPart::Turn { number, first_event, at, user } => {
             let begun = json!({
                 "turn_index": number,
@@ -201,28 +204,15 @@ fn step_json(step: &TurnStep, level: Level) -> Value {
         value["summary"] = Value::String(outline(step));
         return value;
     }
-    let texts = |texts: &[Redacted]| -> Value { texts.iter().map(|text| cut(text, level)).collect() };
-    value["reasoning"] = texts(&step.reasoning);
-    value["messages"] = texts(&step.messages);
-    value["notes"] = texts(&step.notes);
-    value["tools"] = step
-        .tools
-        .iter()
-        .map(|tool| {
-            json!({
-                "call": tool.call.as_ref().map(|call| json!({
-                    "event_index": call.event,
-                    "name": call.name,
-                    "arguments": cut_arguments(&call.arguments, level),
-                })),
-                "result": tool.result.as_ref().map(|result| json!({
-                    "event_index": result.event,
-                    "content": cut(&result.content, level),
-                    "is_error": result.failed,
-                })),
-            })
-        })
-        .collect();
+    value["reasoning"] = json!(step.reasoning);
+    value["messages"] = json!(step.messages);
+    value["notes"] = json!(step.notes);
+    value["tools"] = json!(step.tools);
+    for (tool, shown) in step.tools.iter().zip(value["tools"].as_array_mut().into_iter().flatten()) {
+        if let Some(call) = &tool.call {
+            shown["call"]["arguments"] = cut_arguments(&call.arguments, level).into_inner();
+        }
+    }
     value
 }
 

@@ -1,4 +1,4 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use tamis_logs::usage::{ExclusionReason, Tokens};
 use tamis_trace::accounting::ReportVerdict;
@@ -17,8 +17,8 @@ use crate::{escape, print};
 #[derive(Args)]
 pub(crate) struct Usage {
     /// Group by; days are in UTC
-    #[arg(long, value_enum, default_value_t = By::Day)]
-    by: By,
+    #[arg(long, default_value = "day", value_parser = GROUPINGS.map(|(name, ..)| name))]
+    by: String,
     /// Explain the usage of one session, report by report
     #[arg(long, value_name = "SESSION")]
     explain: Option<String>,
@@ -28,36 +28,14 @@ pub(crate) struct Usage {
     which: Which,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
-    Day,
-    Model,
-    Provider,
-    Project,
-    Session,
-}
-
-impl By {
-    fn grouping(self) -> UsageGrouping {
-        match self {
-            By::Day => UsageGrouping::Day,
-            By::Model => UsageGrouping::Model,
-            By::Provider => UsageGrouping::Provider,
-            By::Project => UsageGrouping::Project,
-            By::Session => UsageGrouping::Session,
-        }
-    }
-
-    fn head(self) -> &'static str {
-        match self {
-            By::Day => "DAY (UTC)",
-            By::Model => "MODEL",
-            By::Provider => "PROVIDER",
-            By::Project => "PROJECT",
-            By::Session => "SESSION",
-        }
-    }
-}
+/// The groupings by their names, with the heads of their columns.
+const GROUPINGS: [(&str, UsageGrouping, &str); 5] = [
+    ("day", UsageGrouping::Day, "DAY (UTC)"),
+    ("model", UsageGrouping::Model, "MODEL"),
+    ("provider", UsageGrouping::Provider, "PROVIDER"),
+    ("project", UsageGrouping::Project, "PROJECT"),
+    ("session", UsageGrouping::Session, "SESSION"),
+];
 
 pub(crate) fn run(arguments: &Usage) -> CliResult {
     let trace = arguments.source.open()?;
@@ -74,7 +52,9 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         )
         .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
     }
-    let rows = trace.usage(&arguments.which.filter(trace)?, arguments.by.grouping())?;
+    let chosen = GROUPINGS.into_iter().find(|(name, ..)| *name == arguments.by);
+    let (by, grouping, head) = chosen.unwrap_or(GROUPINGS[0]);
+    let rows = trace.usage(&arguments.which.filter(trace)?, grouping)?;
     let total = rows.values().fold(Tokens::default(), |sum, row| sum.plus(row.tokens));
     let requests: u64 = rows.values().map(|row| row.requests).sum();
     if arguments.source.json {
@@ -85,7 +65,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
             })
             .collect();
         return print::json(&json!({
-            "by": arguments.by.head().split(' ').next().unwrap_or_default().to_lowercase(),
+            "by": by,
             "rows": rows,
             "total": {"requests": requests, "tokens": render::tokens_json(total)},
         }));
@@ -101,7 +81,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         ("OUTPUT", Align::Right),
         ("(REASONING)", Align::Right),
         ("TOTAL", Align::Right),
-        (arguments.by.head(), Align::Left),
+        (head, Align::Left),
     ])
     .dispensable(&["(REASONING)", "REQUESTS"])
     // Projects and models differ in their ends.
@@ -112,10 +92,10 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         table.row(numbers.map(print::grouped).into_iter().chain([name]));
     };
     for (name, used) in &rows {
-        let name = match (arguments.by, name.as_str()) {
+        let name = match (grouping, name.as_str()) {
             (_, "") => "(not in the logs)".to_owned(),
-            (By::Session, id) => trace.short_id(id)?,
-            (By::Project, root) => render::under_home(root),
+            (UsageGrouping::Session, id) => trace.short_id(id)?,
+            (UsageGrouping::Project, root) => render::under_home(root),
             (_, name) => name.to_owned(),
         };
         row(used.requests, used.tokens, escape::line(&name));

@@ -17,6 +17,9 @@ use crate::usage::Tokens;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
+    /// The session's id by the file's name, until a record was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) own: Option<String>,
     /// Whether it is a subagent's log, once that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subagent: Option<bool>,
@@ -53,17 +56,11 @@ pub(super) struct Streamed {
 
 impl State {
     /// What a record states about the whole session.
-    pub(super) fn facts<'a>(
-        &mut self,
-        own: Option<String>,
-        line: &Line<'a>,
-        at: Option<Millis>,
-        record: &mut ParsedLog<'a>,
-    ) {
+    pub(super) fn facts<'a>(&mut self, line: &Line<'a>, at: Option<Millis>, record: &mut ParsedLog<'a>) {
         let facts = &mut record.facts;
         let state = self;
         let fields = &line.own;
-        if let Some(own) = own {
+        if let Some(own) = state.own.take() {
             state.id = Some(hash(&[&own]));
             state.named = true;
             facts.push(SessionFact::Id(Cow::Owned(own)));

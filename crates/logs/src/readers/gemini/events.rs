@@ -27,28 +27,24 @@ const SUMMARY_ANSWER: &str = "Got it. Thanks for the additional context!";
 
 pub(super) fn transcript(conversation: Conversation) -> ParsedLog<'static> {
     let Conversation { head, messages, rewinds, unrecognised, .. } = conversation;
-    let mut transcript = ParsedLog { facts: super::facts(&head), events: Vec::new(), unrecognised };
     let subagent = head.get("kind").is_some_and(|kind| kind == "subagent");
     let mut reader = Reader {
         stream: if subagent { EventStream::Subagent } else { EventStream::Main },
         called: HashSet::new(),
         answered: HashSet::new(),
         prompted: false,
-        events: Vec::new(),
-        unrecognised: Vec::new(),
+        parsed: ParsedLog { facts: super::facts(&head), events: Vec::new(), unrecognised },
     };
     for (place, message) in messages.iter().enumerate() {
         for rewind in rewinds.iter().filter(|rewind| rewind.first == place) {
             let what = if rewind.count == 1 { "message was" } else { "messages were" };
-            let said = format!("{} {what} taken back by rewinding", rewind.count);
+            let note = format!("{} {what} taken back by rewinding", rewind.count);
             let at = messages.get(rewind.last).and_then(|message| time_of(&message.fields));
-            reader.event(at, EventBody::Notification(Content::text(said)));
+            reader.event(at, EventBody::Notification(Content::text(note)));
         }
         reader.message(message);
     }
-    transcript.events = reader.events;
-    transcript.unrecognised.extend(reader.unrecognised);
-    transcript
+    reader.parsed
 }
 
 fn time_of(fields: &Map<String, Value>) -> Option<Millis> {
@@ -63,13 +59,12 @@ struct Reader {
     called: HashSet<String>,
     answered: HashSet<String>,
     prompted: bool,
-    events: Vec<LogEvent<'static>>,
-    unrecognised: Vec<Unrecognised<'static>>,
+    parsed: ParsedLog<'static>,
 }
 
 impl Reader {
     fn event(&mut self, at: Option<Millis>, body: EventBody<'static>) {
-        self.events.push(LogEvent { at, stream: self.stream, body });
+        self.parsed.events.push(LogEvent { at, stream: self.stream, body });
     }
 
     fn message(&mut self, message: &Message) {
@@ -85,19 +80,19 @@ impl Reader {
                     self.event(at, EventBody::Notification(content));
                 }
             }
-            Some(other) => self.unrecognised.push(Unrecognised::Record(other.to_owned().into())),
-            None => self.unrecognised.push(Unrecognised::Record("message without a type".into())),
+            Some(other) => self.parsed.unrecognised.push(Unrecognised::Record(other.to_owned().into())),
+            None => self.parsed.unrecognised.push(Unrecognised::Record("message without a type".into())),
         }
     }
 
     fn user(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
         let message_pieces = pieces(fields.get("content").unwrap_or(&Value::Null));
-        let said = words(&message_pieces);
-        let said = said.trim();
+        let text = words(&message_pieces);
+        let text = text.trim();
         let parts = self.parts(message_pieces, at);
         let Some(whole) = content(parts) else { return };
-        let own = OWN_WORDS.iter().any(|opening| said.starts_with(opening));
-        if said.starts_with(SUMMARY) {
+        let own = OWN_WORDS.iter().any(|opening| text.starts_with(opening));
+        if text.starts_with(SUMMARY) {
             return self.event(at, EventBody::Summary(whole));
         }
         // No user types into a subagent's log: the first text is its task, later ones are the client's.
@@ -110,16 +105,16 @@ impl Reader {
         if let Some(typed) = typed {
             let words = words(&typed);
             let parts = self.parts(typed, at);
-            if let Some(typed) = content(parts).filter(|_| words.trim() != said) {
+            if let Some(typed) = content(parts).filter(|_| words.trim() != text) {
                 self.prompt(words.trim(), typed, at);
                 return self.event(at, EventBody::Notification(whole));
             }
         }
-        self.prompt(said, whole, at);
+        self.prompt(text, whole, at);
     }
 
-    fn prompt(&mut self, said: &str, whole: Content<'static>, at: Option<Millis>) {
-        let (command, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    fn prompt(&mut self, text: &str, whole: Content<'static>, at: Option<Millis>) {
+        let (command, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_command = command.strip_prefix('/').is_some_and(|name| {
             name.starts_with(|first: char| first.is_ascii_alphabetic())
                 && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_:".contains(letter))
@@ -149,7 +144,7 @@ impl Reader {
                 }
                 Piece::Other(part) => {
                     if let Some(name) = unknown(&part) {
-                        self.unrecognised.push(Unrecognised::Part(format!("content.{name}").into()));
+                        self.parsed.unrecognised.push(Unrecognised::Part(format!("content.{name}").into()));
                     }
                     parts.push(shown(part));
                 }
@@ -162,7 +157,7 @@ impl Reader {
         let fields = &message.fields;
         let calls: &[Value] = fields.get("toolCalls").and_then(Value::as_array).map_or(&[], Vec::as_slice);
         if !message.rewound {
-            self.said(fields, at);
+            self.message_texts(fields, at);
             for call in calls {
                 self.call(call, at);
             }
@@ -180,7 +175,7 @@ impl Reader {
         }
     }
 
-    fn said(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
+    fn message_texts(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
         let thoughts = fields.get("thoughts").and_then(Value::as_array);
         for thought in thoughts.into_iter().flatten() {
             let field = |name| thought.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -215,7 +210,7 @@ impl Reader {
             return;
         }
         let Some(name) = call.get("name").and_then(Value::as_str) else {
-            self.unrecognised.push(Unrecognised::Part("toolCalls without a name".into()));
+            self.parsed.unrecognised.push(Unrecognised::Part("toolCalls without a name".into()));
             return;
         };
         let arguments = Content::Value(call.get("args").cloned().unwrap_or(Value::Null));

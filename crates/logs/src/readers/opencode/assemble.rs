@@ -15,8 +15,7 @@ pub(super) fn transcript(mut session: Session) -> ParsedLog<'static> {
     let mut reader = Reader {
         stream: if session.parent.is_some() { EventStream::Subagent } else { EventStream::Main },
         created: session.created,
-        events: Vec::new(),
-        unrecognised: std::mem::take(&mut session.unrecognised),
+        parsed: ParsedLog { unrecognised: std::mem::take(&mut session.unrecognised), ..ParsedLog::default() },
     };
     let reverted = |name: &str| {
         let value = session.revert.as_ref().and_then(|revert| revert.get(name));
@@ -37,7 +36,7 @@ pub(super) fn transcript(mut session: Session) -> ParsedLog<'static> {
         }
         gone = reader.message(message, gone, from_part.as_deref().filter(|_| here));
     }
-    ParsedLog { facts: facts(session), events: reader.events, unrecognised: reader.unrecognised }
+    ParsedLog { facts: facts(session), ..reader.parsed }
 }
 
 fn facts(session: Session) -> Vec<SessionFact<'static>> {
@@ -59,13 +58,12 @@ fn facts(session: Session) -> Vec<SessionFact<'static>> {
 struct Reader {
     stream: EventStream,
     created: Option<Millis>,
-    events: Vec<LogEvent<'static>>,
-    unrecognised: Vec<Unrecognised<'static>>,
+    parsed: ParsedLog<'static>,
 }
 
 impl Reader {
     fn event(&mut self, at: Option<Millis>, body: EventBody<'static>) {
-        self.events.push(LogEvent { at, stream: self.stream, body });
+        self.parsed.events.push(LogEvent { at, stream: self.stream, body });
     }
 
     /// A tool's part holds its call and its result, and tools run at the same time, so their events are put in order.
@@ -85,7 +83,7 @@ impl Reader {
             "user" => true,
             "assistant" => false,
             other => {
-                self.unrecognised.push(Unrecognised::Record(format!("message.{other}").into()));
+                self.parsed.unrecognised.push(Unrecognised::Record(format!("message.{other}").into()));
                 false
             }
         };
@@ -103,7 +101,7 @@ impl Reader {
             }
             // The row of a copied part has the time of the copying, and a prompt's parts are written before it is sent.
             let row = stored.created.filter(|_| !inherited && !person);
-            for content in part(&stored.data, person, summary, &mut self.unrecognised) {
+            for content in part(&stored.data, person, summary, &mut self.parsed.unrecognised) {
                 match content {
                     PartContent::Event(_) if gone => {}
                     PartContent::Event(event) => {
