@@ -193,15 +193,14 @@ fn may_be_log(name: &str) -> bool {
 
 impl DiscoveredLogs {
     fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
-        if !metadata.is_file() {
-            return;
+        if metadata.is_file() {
+            self.source(path, String::new(), LogStamp::of(metadata));
         }
+    }
+
+    fn source(&mut self, path: &Path, part: String, stamp: LogStamp) {
         match path.to_str() {
-            Some(path) => self.sources.push(LogSource {
-                path: path.to_owned(),
-                part: String::new(),
-                stamp: LogStamp::of(metadata),
-            }),
+            Some(path) => self.sources.push(LogSource { path: path.to_owned(), part, stamp }),
             None => self.problems.push(format!("{}: its name is not UTF-8", path.display())),
         }
     }
@@ -220,14 +219,8 @@ impl DiscoveredLogs {
         self.stores.dedup();
         let (sessions, errors) = opencode::sessions_of(&self.stores);
         for (store, listed) in sessions {
-            match store.to_str() {
-                Some(path) => self.sources.push(LogSource {
-                    path: path.to_owned(),
-                    part: listed.id,
-                    stamp: LogStamp { size: 0, changed: listed.stamp as i64, file: 0 },
-                }),
-                None => self.problems.push(format!("{}: its name is not UTF-8", store.display())),
-            }
+            let stamp = LogStamp { size: 0, changed: listed.stamp as i64, file: 0 };
+            self.source(&store, listed.id, stamp);
         }
         self.problems.extend(errors.iter().map(|error| match error.source() {
             Some(source) => format!("{error}: {source}"),

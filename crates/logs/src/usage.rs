@@ -93,14 +93,8 @@ pub enum ExclusionReason {
 
 impl UsageReport<'_> {
     pub(crate) fn payload(&self) -> Value {
-        let mut payload = json!({
-            "input": self.tokens.input,
-            "output": self.tokens.output,
-            "cache_read": self.tokens.cache_read,
-            "cache_creation": self.tokens.cache_creation,
-            "reasoning": self.tokens.reasoning,
-            "total": self.tokens.total(),
-        });
+        let mut payload = json!(self.tokens);
+        payload["total"] = self.tokens.total().into();
         if let Some(model) = &self.model {
             payload["model"] = model.as_ref().into();
         }

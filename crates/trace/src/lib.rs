@@ -44,7 +44,7 @@ pub use event_details::EventDetails;
 pub use index::{IndexProgress, IndexRefresh};
 pub use index_files::{erase_indexes, index_files, index_of_named};
 pub use indexed_log::IndexedLog;
-pub use search::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceSearchMode};
+pub use search::{CompiledQuery, MatchPosition, SearchMatch, SearchRequest, SearchResults, TraceSearchMode};
 pub use session::{ListedSession, Project, Session, SessionFilter};
 pub use status::{ClientTotals, IndexStatus, UnrecognisedRecords};
 pub use steps::{CallStep, ResultStep, ToolStep, TurnPart, TurnStep};

@@ -26,15 +26,13 @@ use crate::indexed_log::IndexedLog;
 use crate::search_text;
 use crate::segment::{self, Columns};
 use crate::session::{Session, SessionFilter};
-use crate::trace::{Generation, Trace};
-use query::CompiledQuery;
+use crate::trace::Trace;
+pub use query::CompiledQuery;
 
 /// Sessions whose filters are checked between two checks of the clock.
 const SESSIONS_AT_ONCE: usize = 256;
 /// Pieces for each thread that are read before what was found is counted.
 const MOST_AHEAD: usize = 32;
-/// Answers that are remembered.
-const REMEMBERED: usize = 64;
 
 /// How a query is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -99,7 +97,7 @@ impl SearchMatch {
 
     /// The text that matches, in at most `max_chars` characters around the first match. `None` when no text of a call's
     /// arguments matches once they are redacted.
-    pub fn excerpt(&self, finder: &QueryFinder, max_chars: usize) -> Option<Redacted> {
+    pub fn excerpt(&self, finder: &CompiledQuery, max_chars: usize) -> Option<Redacted> {
         let around = |text: &str, at: usize| excerpt_around(text, at, BEFORE_MATCH, max_chars).0;
         if self.kind == EventKind::ToolCall {
             // The names of arguments announce secrets, so all arguments are redacted together.
@@ -124,20 +122,6 @@ pub struct SearchResults {
     pub blocks_read: u64,
 }
 
-/// Finds the words of a search in a text, to show what is around them.
-pub struct QueryFinder(CompiledQuery);
-
-impl QueryFinder {
-    pub fn of(search: &SearchRequest) -> Result<QueryFinder, TraceError> {
-        Ok(QueryFinder(CompiledQuery::of(search)?))
-    }
-
-    /// Where the first match of the first word is.
-    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
-        self.0.first_in(text)
-    }
-}
-
 /// A session as far as a search needs it.
 struct Searched {
     started: Millis,
@@ -158,7 +142,7 @@ type Looked = Option<Result<Vec<SearchMatch>, TraceError>>;
 struct Run<'a> {
     trace: &'a Trace,
     search: &'a SearchRequest,
-    question: CompiledQuery,
+    query: CompiledQuery,
     blocks: Arc<Blocks>,
     /// Of each segment, the columns that may match.
     columns: HashMap<i64, Columns>,
@@ -175,23 +159,15 @@ impl Trace {
         limit: Duration,
         broken_off: &(dyn Fn() -> bool + Sync),
     ) -> Result<SearchResults, TraceError> {
-        let key = format!("{search:?}");
-        let generation = self.generation()?;
-        if let Some(found) = self.cache.get(generation, &key) {
-            return Ok(found);
-        }
         let deadline = Instant::now() + limit;
-        let question = CompiledQuery::of(search)?;
-        let columns = self.database()?.read(|connection| db::columns(connection, &question.pieces))?;
+        let query = CompiledQuery::of(search)?;
+        let columns = self.database()?.read(|connection| db::columns(connection, &query.pieces))?;
         let blocks = self.blocks()?;
         let found = SearchResults::default();
-        let run = Run { trace: self, search, question, blocks, columns, deadline, broken_off, found };
+        let run = Run { trace: self, search, query, blocks, columns, deadline, broken_off, found };
         let found = run.finished()?;
         if found.out_of_time && found.matches.is_empty() {
             return Err(TraceError::TooSlow { seconds: limit.as_secs() });
-        }
-        if !found.out_of_time {
-            self.cache.put(generation, key, &found);
         }
         Ok(found)
     }
@@ -264,7 +240,7 @@ impl Run<'_> {
             let blocks = self.blocks.get(&session.log.id).map_or(&[][..], Vec::as_slice);
             let wanted = blocks.iter().filter(|(block, filter)| {
                 block.first_event + block.events > from
-                    && block.kinds & self.question.kinds != 0
+                    && block.kinds & self.query.kinds != 0
                     && self.may_have(filter)
             });
             let mut wanted = wanted.map(|(block, _)| block).peekable();
@@ -293,7 +269,7 @@ impl Run<'_> {
 
     fn may_have(&self, filter: &FilterLocation) -> bool {
         match filter {
-            FilterLocation::Own(filter) => BloomFilter::may_have(filter, &self.question.pieces),
+            FilterLocation::Own(filter) => BloomFilter::may_have(filter, &self.query.pieces),
             FilterLocation::Segment { id, column } => {
                 self.columns.get(id).is_none_or(|columns| segment::has(columns, *column))
             }
@@ -309,7 +285,7 @@ impl Run<'_> {
                 if Instant::now() >= self.deadline || (self.broken_off)() {
                     break;
                 }
-                let matches = matches_in(self.search, &self.question, piece, &mut buffer);
+                let matches = matches_in(self.search, &self.query, piece, &mut buffer);
                 *results[number].lock() = Some(matches);
             }
         });
@@ -344,7 +320,7 @@ fn first_event_in(search: &SearchRequest, session: &Searched) -> Option<u64> {
 
 fn matches_in(
     search: &SearchRequest,
-    question: &CompiledQuery,
+    query: &CompiledQuery,
     piece: &Piece<'_>,
     buffer: &mut Vec<u8>,
 ) -> Result<Vec<SearchMatch>, TraceError> {
@@ -354,14 +330,14 @@ fn matches_in(
     let mut texts = Vec::new();
     let mut visit = |number: u64, event: &LogEvent<'_>, line: Option<&str>| {
         let worth = || {
-            line.is_none_or(|line| question.worth_line(line.as_bytes()))
+            line.is_none_or(|line| query.worth_line(line.as_bytes()))
                 || event.kind() == EventKind::TokenUsage
                 || search_text::is_composed(event, line)
         };
-        if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
+        if number < from || query.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());
         }
-        if question.matches(event, &mut texts) {
+        if query.matches(event, &mut texts) {
             matches.push(SearchMatch {
                 place: MatchPosition { started: *started, session: id.clone(), event: number },
                 at: event.at,
@@ -375,7 +351,7 @@ fn matches_in(
     match block_events::read_blocks_worth(
         log,
         &piece.blocks,
-        &|bytes| question.worth_block(bytes, log.format),
+        &|bytes| query.worth_block(bytes, log.format),
         buffer,
         &mut visit,
     ) {
@@ -383,32 +359,5 @@ fn matches_in(
         // A log that went away since it was indexed has no matches any more.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(source) => Err(TraceError::Log { path: log.source.path.clone(), source }),
-    }
-}
-
-/// Answers of the last searches, as long as nothing is new.
-#[derive(Default)]
-pub(crate) struct Cache(Mutex<VecDeque<(Generation, String, SearchResults)>>);
-
-impl Cache {
-    fn get(&self, generation: Generation, key: &str) -> Option<SearchResults> {
-        let answers = self.0.lock();
-        answers
-            .iter()
-            .find(|(of, known, _)| *of == generation && known == key)
-            .map(|(_, _, found)| found.clone())
-    }
-
-    fn put(&self, generation: Generation, key: String, found: &SearchResults) {
-        let size: usize = found.matches.iter().map(|one| one.payload.to_string().len()).sum();
-        if size > 1 << 20 {
-            return;
-        }
-        let mut answers = self.0.lock();
-        answers.retain(|(of, _, _)| *of == generation);
-        if answers.len() == REMEMBERED {
-            answers.pop_front();
-        }
-        answers.push_back((generation, key, found.clone()));
     }
 }

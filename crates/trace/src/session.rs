@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tamis_clients::Client;
-use tamis_logs::event::{EventKind, Millis};
+use tamis_logs::event::Millis;
 use tamis_logs::readers::Relation;
 use tamis_logs::readers::hex_sha256;
 use tamis_logs::usage::Tokens;
@@ -237,11 +237,6 @@ impl Session {
 
     pub fn is_child_of(&self, other: &Session) -> bool {
         self.parent.as_ref() == Some(&other.native_id)
-    }
-
-    /// How many events of a kind it has.
-    pub fn count(&self, kind: EventKind) -> u64 {
-        self.summary.count(kind)
     }
 
     /// The place of this session in lists.

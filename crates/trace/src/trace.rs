@@ -17,7 +17,6 @@ use crate::error::TraceError;
 use crate::event_details::EventDetails;
 use crate::index::{self, IndexProgress, IndexRefresh};
 use crate::indexed_log::IndexedLog;
-use crate::search::Cache;
 use crate::session::Session;
 use crate::summary::Turn;
 
@@ -31,13 +30,12 @@ pub struct Trace {
     database: Mutex<Option<Arc<Database>>>,
     /// When the logs were last checked, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
-    pub(crate) cache: Cache,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
     pub(crate) calls: CallCounter,
 }
 
 /// The state of the index: how often this process brought something new, and SQLite's count of what others did.
-pub(crate) type Generation = (u64, i64);
+type Generation = (u64, i64);
 
 impl Trace {
     pub fn new(locations: LogLocations, data_dir: DataDir) -> Trace {
@@ -47,7 +45,6 @@ impl Trace {
             data_dir,
             database: Mutex::new(None),
             looked: Mutex::new((None, 0)),
-            cache: Cache::default(),
             blocks: Mutex::new(None),
         }
     }

@@ -217,7 +217,7 @@ fn subagents_are_analysed_on_request() {
     assert_eq!((alone.sessions, both.sessions, subagents.len()), (1, 2, 1));
     assert_eq!(alone.turns, session.summary.turns);
     assert_eq!(both.turns, session.summary.turns + subagents[0].summary.turns);
-    assert_eq!(alone.event_counts.tool_calls, session.count(EventKind::ToolCall));
+    assert_eq!(alone.event_counts.tool_calls, session.summary.count(EventKind::ToolCall));
     let tokens = |session: &tamis_trace::Session| trace.account(session).unwrap().total();
     assert_eq!((alone.tokens, both.tokens), (tokens(&session), tokens(&session).plus(tokens(&subagents[0]))));
 }

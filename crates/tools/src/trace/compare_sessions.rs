@@ -78,9 +78,9 @@ fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
             "duration_seconds": summary.duration_seconds(),
             "total_tokens": call.trace.tokens_with_subagents(session).map_err(trace_failure)?,
             "requests": account.requests().len(),
-            "tool_calls": session.count(EventKind::ToolCall),
+            "tool_calls": summary.count(EventKind::ToolCall),
             "failed_tools": summary.failed_tools,
-            "messages": session.count(EventKind::Message),
+            "messages": summary.count(EventKind::Message),
             "subagents": call.trace.subagents(session).map_err(trace_failure)?.len(),
     });
     Ok(side)

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::EventStream;
 use tamis_redact::excerpt;
 use tamis_trace::EventDetails;
 
@@ -12,7 +11,7 @@ use super::compose::part;
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::page::{Answer, EVENT, fitting, room, size};
-use super::show::{finer_kind, time};
+use super::show::event_json;
 use crate::Failure;
 use crate::input::Whole;
 
@@ -50,18 +49,7 @@ fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, 
     let start: Option<u64> = binding.read(input.cursor.as_deref())?;
     let EventDetails { at, kind, stream, payload } =
         call.trace.event(&session, index).map_err(trace_failure)?;
-    let mut body = json!({
-        "session_id": session.id,
-        "event_index": index,
-        "timestamp": time(at),
-        "event_type": kind.wire_name(),
-    });
-    if stream != EventStream::Main {
-        body["stream"] = stream.name().into();
-    }
-    if let Some(kind) = finer_kind(kind) {
-        body["kind"] = kind.into();
-    }
+    let mut body = event_json(&session.id, index, at, kind, stream);
     let payload = payload.into_inner();
     let left = room(EVENT) - HEAD;
     if start.is_none() && size(&payload) <= left {

@@ -25,6 +25,7 @@ pub(crate) struct GetReasoningChain;
 const LEAST_PART: usize = 2_000;
 /// The members around a thought's text, and around all of them.
 const FRAME: usize = 200;
+const LEFT_WHEN_EMPTY: usize = room(TURNS) - FRAME;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +70,7 @@ fn chain(input: GetReasoningChainInput, call: &TraceCall<'_>) -> Result<Answer, 
         None => (0, u64::MAX),
     };
     let (from, offset) = start.unwrap_or((first, 0));
-    let mut thoughts = Thoughts { left: room(TURNS) - FRAME, items: Vec::new(), next: None };
+    let mut thoughts = Thoughts { left: LEFT_WHEN_EMPTY, items: Vec::new(), next: None };
     let visit = &mut |number: u64, event: &EventDetails| {
         if thoughts.items.len() == limit {
             thoughts.next = Some((number, 0));
@@ -122,7 +123,7 @@ impl Thoughts {
         let mut end = text.len();
         if text_size(rest) + FRAME > self.left {
             if self.left < LEAST_PART + FRAME
-                || text_size(rest) + 2 * FRAME < self.left_when_empty() && !self.items.is_empty()
+                || text_size(rest) + 2 * FRAME < LEFT_WHEN_EMPTY && !self.items.is_empty()
             {
                 self.next = Some((number, offset as u64));
                 return ControlFlow::Break(());
@@ -137,9 +138,5 @@ impl Thoughts {
         self.left = self.left.saturating_sub(size(&item) + 1);
         self.items.push(item);
         if self.next.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn left_when_empty(&self) -> usize {
-        room(TURNS) - FRAME
     }
 }

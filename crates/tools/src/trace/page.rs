@@ -102,7 +102,7 @@ impl Page {
 }
 
 /// Bytes that the items of an answer may have.
-pub(crate) fn room(most: usize) -> usize {
+pub(crate) const fn room(most: usize) -> usize {
     most - AROUND
 }
 

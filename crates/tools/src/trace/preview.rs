@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
 use tamis_redact::excerpt;
-use tamis_trace::{QueryFinder, SearchMatch};
+use tamis_trace::{CompiledQuery, SearchMatch};
 
 /// Characters of a text's preview.
 const TEXT: usize = 300;
@@ -13,7 +13,7 @@ const ARGUMENTS: usize = 100;
 const AROUND: usize = 200;
 
 /// The preview that the contract has for each type of event.
-pub(crate) fn of(found: &SearchMatch, finder: &QueryFinder) -> Value {
+pub(crate) fn of(found: &SearchMatch, finder: &CompiledQuery) -> Value {
     match found.kind {
         EventKind::ToolCall => {
             let payload = found.payload();

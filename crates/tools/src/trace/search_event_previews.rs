@@ -5,8 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::EventStream;
-use tamis_trace::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceError};
+use tamis_trace::{CompiledQuery, MatchPosition, SearchMatch, SearchRequest, SearchResults, TraceError};
 
 use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
@@ -15,7 +14,7 @@ use super::fields::Fields;
 use super::input::{EventType, Limit, Moment, ProviderName, QueryMode, session_filter};
 use super::page::{Answer, Page, of_search};
 use super::preview;
-use super::show::{finer_kind, time};
+use super::show::event_json;
 use crate::Failure;
 use crate::input::Whole;
 
@@ -98,35 +97,22 @@ fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answe
     Ok(answer.hint(hint).hint_if(note))
 }
 
-fn item(found: &SearchMatch, finder: &QueryFinder) -> Value {
+fn item(found: &SearchMatch, finder: &CompiledQuery) -> Value {
     let mut item = match_of(found);
     item["preview"] = preview::of(found, finder);
     item
 }
 
-/// What every match has.
+/// What every match has, with the whole id; lists give its shortest unique prefix.
 pub(crate) fn match_of(found: &SearchMatch) -> Value {
-    let mut item = json!({
-        // The whole id; lists give its shortest unique prefix.
-        "session_id": found.place.session,
-        "event_index": found.place.event,
-        "timestamp": time(found.at),
-        "event_type": found.kind.wire_name(),
-    });
-    if found.stream != EventStream::Main {
-        item["stream"] = found.stream.name().into();
-    }
-    if let Some(kind) = finer_kind(found.kind) {
-        item["kind"] = kind.into();
-    }
-    item
+    event_json(&found.place.session, found.place.event, found.at, found.kind, found.stream)
 }
 
 /// A page of what a search found.
 pub(crate) struct Matches {
     binding: Binding,
     found: SearchResults,
-    finder: QueryFinder,
+    finder: CompiledQuery,
 }
 
 impl Matches {
@@ -141,7 +127,7 @@ impl Matches {
         let binding = Binding::new(tool, &question);
         let after: Option<(i64, String, u64)> = binding.read(cursor)?;
         search.after = after.map(|(started, session, event)| MatchPosition { started, session, event });
-        let found = QueryFinder::of(&search).and_then(|finder| {
+        let found = CompiledQuery::of(&search).and_then(|finder| {
             Ok((call.trace.search(&search, LONGEST_SEARCH, &|| call.is_cancelled())?, finder))
         });
         let (found, finder) = found.map_err(|error| match error {
@@ -163,7 +149,7 @@ impl Matches {
         self,
         call: &TraceCall<'_>,
         most: usize,
-        item: impl Fn(&SearchMatch, &QueryFinder) -> Value,
+        item: impl Fn(&SearchMatch, &CompiledQuery) -> Value,
     ) -> Result<Answer, Failure> {
         let mut page = Page::new(most, 0);
         let mut last = None;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tamis_clients::Client;
-use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter};
+use tamis_trace::{CompiledQuery, SearchMatch, SearchRequest, SessionFilter};
 
 use super::call::{Handler, TraceCall, TraceTool};
 use super::input::{EventType, Limit, ProviderName};
@@ -61,7 +61,7 @@ fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Fail
         .hint_if(note))
 }
 
-fn item(found: &SearchMatch, finder: &QueryFinder, full: bool) -> Value {
+fn item(found: &SearchMatch, finder: &CompiledQuery, full: bool) -> Value {
     let mut item = match_of(found);
     if !full {
         item["preview"] = preview::of(found, finder);

@@ -14,8 +14,8 @@ use crate::search_text;
 /// Longer questions are refused.
 const LONGEST_QUERY: usize = 4096;
 
-/// What events are compared with.
-pub(super) struct CompiledQuery {
+/// What events are compared with. It also finds the query in a text, to show what is around it.
+pub struct CompiledQuery {
     /// All must match, each in one text of the event.
     patterns: Vec<Regex>,
     pub(super) pieces: RequiredNgrams,
@@ -27,11 +27,11 @@ pub(super) struct CompiledQuery {
 
 impl CompiledQuery {
     /// Where one of the patterns matches first.
-    pub(super) fn first_in(&self, text: &str) -> Option<std::ops::Range<usize>> {
+    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
         self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
     }
 
-    pub(super) fn of(search: &SearchRequest) -> Result<CompiledQuery, TraceError> {
+    pub fn of(search: &SearchRequest) -> Result<CompiledQuery, TraceError> {
         let query = search.query.as_str();
         if query.len() > LONGEST_QUERY {
             let length = query.len();

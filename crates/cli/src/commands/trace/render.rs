@@ -97,14 +97,9 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
 
 /// Tokens as JSON.
 pub(crate) fn tokens_json(tokens: Tokens) -> Value {
-    json!({
-        "input": tokens.input,
-        "cache_read": tokens.cache_read,
-        "cache_creation": tokens.cache_creation,
-        "output": tokens.output,
-        "reasoning": tokens.reasoning,
-        "total": tokens.total(),
-    })
+    let mut value = json!(tokens);
+    value["total"] = tokens.total().into();
+    value
 }
 
 /// A turn as JSON.

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::{EventKind, strings_of};
 use tamis_redact::excerpt_around;
-use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
+use tamis_trace::{CompiledQuery, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
 use super::options::{Source, Which};
 use super::render;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         after: None,
         most: arguments.limit,
     };
-    let finder = QueryFinder::of(&search)?;
+    let finder = CompiledQuery::of(&search)?;
     let (matches, more) = find(&trace, arguments, search)?;
     if arguments.source.json {
         let matches: Vec<_> = matches
@@ -166,7 +166,7 @@ fn find(
 
 /// The text around what was found, on one line, and where in it that begins; the start of the event's words when it was
 /// found in a secret.
-fn excerpt(finder: &QueryFinder, kind: EventKind, payload: &Value) -> (String, usize) {
+fn excerpt(finder: &CompiledQuery, kind: EventKind, payload: &Value) -> (String, usize) {
     let mut texts = vec![render::words(kind, payload)];
     strings_of(payload, &mut texts);
     let found = texts.iter().find_map(|text| Some((text, finder.find(text)?.start)));

@@ -111,7 +111,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
             "{} in {}, {}, {} failed",
             print::grouped(summary.events),
             print::count(summary.turns, "turn"),
-            print::count(session.count(tamis_logs::event::EventKind::ToolCall), "tool call"),
+            print::count(session.summary.count(tamis_logs::event::EventKind::ToolCall), "tool call"),
             print::grouped(summary.failed_tools),
         )),
     );

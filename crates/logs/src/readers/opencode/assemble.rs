@@ -103,13 +103,13 @@ impl Reader {
             let row = stored.created.filter(|_| !inherited && !person);
             for content in part(&stored.data, person, summary, &mut self.parsed.unrecognised) {
                 match content {
-                    PartContent::Event(_) if gone => {}
-                    PartContent::Event(event) => {
-                        at = event.at.or(row).or(at);
-                        if !matches!(event.body, EventBody::ToolCall(_) | EventBody::ToolResult(_)) {
+                    PartContent::Event(..) if gone => {}
+                    PartContent::Event(own, body) => {
+                        at = own.or(row).or(at);
+                        if !matches!(body, EventBody::ToolCall(_) | EventBody::ToolResult(_)) {
                             self.in_order(&mut running);
                         }
-                        running.push((at, event.body));
+                        running.push((at, body));
                     }
                     PartContent::Step(tokens) => {
                         self.in_order(&mut running);

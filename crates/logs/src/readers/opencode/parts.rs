@@ -8,14 +8,9 @@ use crate::readers::Unrecognised;
 use crate::usage::Tokens;
 
 pub(super) enum PartContent {
-    Event(Moment),
+    Event(Option<Millis>, EventBody<'static>),
     /// What a request used.
     Step(Tokens),
-}
-
-pub(super) struct Moment {
-    pub at: Option<Millis>,
-    pub body: EventBody<'static>,
 }
 
 /// What a part contains. `person`: it is part of a prompt. `summary`: it is part of a compaction's summary.
@@ -27,7 +22,7 @@ pub(super) fn part(
 ) -> Vec<PartContent> {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     let note =
-        |said: String| vec![event(time(data, "/time/created"), EventBody::Notification(Content::text(said)))];
+        |text: String| vec![event(time(data, "/time/created"), EventBody::Notification(Content::text(text)))];
     match data.get("type").and_then(Value::as_str).unwrap_or("none") {
         "text" | "reasoning" if text("text").is_empty() => Vec::new(),
         "text" => {
@@ -78,7 +73,7 @@ pub(super) fn part(
 }
 
 fn event(at: Option<Millis>, body: EventBody<'static>) -> PartContent {
-    PartContent::Event(Moment { at, body })
+    PartContent::Event(at, body)
 }
 
 fn time(data: &Value, pointer: &str) -> Option<Millis> {
