@@ -66,6 +66,11 @@ impl TurnStep {
         self.tools.iter().filter(|tool| tool.call.is_some()).count() as u64
     }
 
+    /// The text that describes it best: a message, or else what there is.
+    pub fn first_text(&self) -> Option<&Redacted> {
+        self.messages.first().or(self.reasoning.first()).or(self.notes.first())
+    }
+
     fn is_empty(&self) -> bool {
         self.reasoning.is_empty()
             && self.messages.is_empty()

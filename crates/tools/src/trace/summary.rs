@@ -111,8 +111,8 @@ pub(crate) fn step_summary(step: &TurnStep) -> Value {
         parts.push(format!("{more} more"));
     }
     let summary = if parts.is_empty() {
-        let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
-        said.map_or_else(|| Redacted::from("(nothing said)"), |said| said.shorten(SUMMARY))
+        let text = step.first_text().map(|text| text.shorten(SUMMARY));
+        text.unwrap_or_else(|| Redacted::from("(nothing said)"))
     } else {
         excerpt(&parts.join(", "), SUMMARY)
     };

@@ -207,9 +207,9 @@ fn examples(text: &mut String, name: &str, results: &[ReplayedResult]) {
             print::count(result.lines, "line"),
         ));
         for line in &result.needed {
-            let said = escape::line(&line.text);
+            let shown = escape::line(&line.text);
             text.push_str(&format!(
-                "      line {} {} by event {}: {said}\n",
+                "      line {} {} by event {}: {shown}\n",
                 line.line, line.how, line.by_event
             ));
         }

@@ -268,8 +268,7 @@ fn outline(step: &TurnStep) -> String {
     if !tools.is_empty() {
         return tools.join(", ");
     }
-    let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
-    said.map_or_else(|| "-".to_owned(), |said| table::cut(&escape::line(said), 200))
+    step.first_text().map_or_else(|| "-".to_owned(), |text| table::cut(&escape::line(text), 200))
 }
 
 /// What a call is about, mostly a path or a command.
@@ -290,10 +289,10 @@ fn whole(step: &TurnStep, level: Level, session: &str) -> String {
     }
     text.push('\n');
     for (name, texts) in [("thinks", &step.reasoning), ("says", &step.messages), ("note", &step.notes)] {
-        for said in texts {
+        for one in texts {
             text.push_str(&format!(
                 "    {name}\n{}",
-                indented("      ", &escape::redacted(&cut(said, level)))
+                indented("      ", &escape::redacted(&cut(one, level)))
             ));
         }
     }
