@@ -74,8 +74,8 @@ impl LogLines {
     fn pass_over(&mut self, mut length: u64) -> io::Result<()> {
         let mut scratch = vec![0; CHUNK];
         while length > 0 {
-            let wanted = scratch.len().min(usize::try_from(length).unwrap_or(usize::MAX));
-            match self.bytes.read(&mut scratch[..wanted])? {
+            let step = scratch.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+            match self.bytes.read(&mut scratch[..step])? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 read => length -= read as u64,
             }
@@ -122,9 +122,9 @@ impl LogLines {
     fn fill(&mut self, end: u64) -> io::Result<()> {
         let held = self.buffer.len();
         let left = end.saturating_sub(self.at + held as u64);
-        let wanted = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
-        self.buffer.resize(held + wanted, 0);
-        let read = if wanted == 0 { Ok(0) } else { self.bytes.read(&mut self.buffer[held..]) };
+        let room = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
+        self.buffer.resize(held + room, 0);
+        let read = if room == 0 { Ok(0) } else { self.bytes.read(&mut self.buffer[held..]) };
         self.buffer.truncate(held + read.as_ref().map_or(0, |read| *read));
         self.ended = read? == 0;
         Ok(())

@@ -44,14 +44,14 @@ impl<'de> Deserialize<'de> for Ratio {
 
 impl<'de, const LEAST: u64> Deserialize<'de> for Whole<LEAST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wanted = format!("a whole number, {LEAST} or more");
+        let expected = format!("a whole number, {LEAST} or more");
         match whole(&Number::deserialize(deserializer)?) {
             Ok(value) if value >= i128::from(LEAST) => Ok(Whole(u64::try_from(value).unwrap_or(u64::MAX))),
             Ok(value) => Err(D::Error::invalid_value(
                 Unexpected::Signed(i64::try_from(value).unwrap_or(i64::MIN)),
-                &wanted.as_str(),
+                &expected.as_str(),
             )),
-            Err(fraction) => Err(D::Error::invalid_type(Unexpected::Float(fraction), &wanted.as_str())),
+            Err(fraction) => Err(D::Error::invalid_type(Unexpected::Float(fraction), &expected.as_str())),
         }
     }
 }
@@ -70,7 +70,7 @@ fn whole(number: &Number) -> Result<i128, f64> {
     match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(value), _, _) => Ok(value.into()),
         (_, Some(value), _) => Ok(value.into()),
-        // The cast saturates, which is what is wanted.
+        // The cast saturates, as it should.
         (_, _, Some(value)) if value.fract() == 0.0 => Ok(value as i128),
         (_, _, value) => Err(value.unwrap_or(f64::NAN)),
     }

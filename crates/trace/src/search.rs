@@ -238,19 +238,19 @@ impl Run<'_> {
         for session in sessions {
             let Some(from) = first_event_in(self.search, session) else { continue };
             let blocks = self.blocks.get(&session.log.id).map_or(&[][..], Vec::as_slice);
-            let wanted = blocks.iter().filter(|(block, filter)| {
+            let candidates = blocks.iter().filter(|(block, filter)| {
                 block.first_event + block.events > from
                     && block.kinds & self.query.kinds != 0
                     && self.may_have(filter)
             });
-            let mut wanted = wanted.map(|(block, _)| block).peekable();
+            let mut candidates = candidates.map(|(block, _)| block).peekable();
             match session.log.format {
                 LogFormat::Lines(_) if !tamis_logs::reading::is_compressed(&session.log.source.path) => {
-                    pieces.extend(wanted.map(|block| Piece { session, blocks: vec![block.clone()] }));
+                    pieces.extend(candidates.map(|block| Piece { session, blocks: vec![block.clone()] }));
                 }
                 // These are read from their beginning each time, so all at once.
-                _ if wanted.peek().is_some() => {
-                    pieces.push_back(Piece { session, blocks: wanted.cloned().collect() });
+                _ if candidates.peek().is_some() => {
+                    pieces.push_back(Piece { session, blocks: candidates.cloned().collect() });
                 }
                 _ => {}
             }

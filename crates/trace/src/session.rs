@@ -68,7 +68,7 @@ impl Project {
     }
 }
 
-/// Which sessions are wanted.
+/// Which sessions a query selects.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
     pub provider: Option<Client>,
@@ -99,14 +99,14 @@ impl Trace {
         Ok(!self.sessions(&any, None, 1)?.is_empty())
     }
 
-    /// Sessions, the latest first, with what they used: the first `most` that are `wanted`. Cancelled as soon as `broken_off`
+    /// Sessions, the latest first, with what they used: the first `most` that `matches` accepts. Cancelled as soon as `broken_off`
     /// returns true.
     pub fn list_sessions(
         &self,
         filter: &SessionFilter,
         after: Option<(Millis, String)>,
         most: usize,
-        wanted: &dyn Fn(&ListedSession) -> bool,
+        matches: &dyn Fn(&ListedSession) -> bool,
         broken_off: &dyn Fn() -> bool,
     ) -> Result<Vec<ListedSession>, TraceError> {
         let (mut listed, mut after, mut at_once) = (Vec::new(), after, most.min(LISTED_AT_ONCE));
@@ -122,7 +122,7 @@ impl Trace {
                 let subagents = self.subagents(&session)?;
                 let total_tokens = sum_tokens(&session, &subagents);
                 let session = ListedSession { session, subagents: subagents.len(), total_tokens };
-                if wanted(&session) {
+                if matches(&session) {
                     listed.push(session);
                 }
                 if listed.len() == most {

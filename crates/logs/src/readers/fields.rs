@@ -1,7 +1,7 @@
 //! An object of a log, taken apart in one pass.
 //!
-//! A log is other people's: a number may stand where a text is expected, a key may come twice. A field holds its value as the
-//! log has it, so a value of an unexpected type spoils its own field and nothing else, the last of two counts, and fields
+//! Logs are written by other programs: a number may stand where a text is expected, a key may come twice. A field holds its
+//! value as the log has it, so a value of an unexpected type affects its own field only, the last of two counts, and fields
 //! that no reader uses are skipped unparsed. Serde's derived readers would refuse the whole record.
 
 use std::borrow::Cow;
@@ -102,7 +102,7 @@ impl<'a, K: FieldKey> Fields<'a, K> {
         text(self.get(key)?)
     }
 
-    /// A text that says something.
+    /// A text that is not empty.
     pub(super) fn word(&self, key: K) -> Option<Cow<'a, str>> {
         self.text(key).filter(|word| !word.is_empty())
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::failure::{invalid_parameter, quoted};
 use crate::Failure;
 
-/// Which members are wanted; all when it is empty.
+/// The requested members; all when it is empty.
 #[derive(Debug)]
 pub(crate) struct Fields(Vec<String>);
 
@@ -24,7 +24,7 @@ impl Fields {
 
     pub(crate) fn of(&self, mut item: Value) -> Value {
         if let (Value::Object(members), false) = (&mut item, self.0.is_empty()) {
-            members.retain(|name, _| self.0.iter().any(|wanted| wanted == name));
+            members.retain(|name, _| self.0.iter().any(|requested| requested == name));
         }
         item
     }

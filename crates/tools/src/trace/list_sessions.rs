@@ -82,8 +82,8 @@ fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failur
     filter.with_subagents = input.include_subagents.unwrap_or(false);
     let binding = Binding::new(ListSessions::NAME, &(&filter, tokens));
     let after: Option<(Millis, String)> = binding.read(input.cursor.as_deref())?;
-    let wanted = |listed: &ListedSession| (tokens.0..=tokens.1).contains(&listed.total_tokens);
-    let listed = call.trace.list_sessions(&filter, after, limit + 1, &wanted, &|| call.is_cancelled());
+    let in_range = |listed: &ListedSession| (tokens.0..=tokens.1).contains(&listed.total_tokens);
+    let listed = call.trace.list_sessions(&filter, after, limit + 1, &in_range, &|| call.is_cancelled());
     let listed = listed.map_err(trace_failure)?;
     let mut page = Page::new(LIST, 0);
     for session in listed.iter().take(limit) {

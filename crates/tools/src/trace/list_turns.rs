@@ -90,7 +90,7 @@ fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
 }
 
 /// Puts a session's turns on a page until it is full, and gives the first that is not on it. `item` is `None` for a turn
-/// that is not wanted.
+/// that is left out.
 pub(crate) fn put_turns(
     call: &TraceCall<'_>,
     session: &Session,

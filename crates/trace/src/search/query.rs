@@ -110,7 +110,7 @@ impl CompiledQuery {
         false
     }
 
-    /// Byte strings of which every line with an event of the wanted kind has one; empty when that is not known.
+    /// Byte strings of which every line with an event of the requested kind has one; empty when that is not known.
     fn signs(&self, format: LogFormat) -> &'static [&'static [u8]] {
         use EventKind::{Reasoning, ToolCall, ToolResult};
         // With the quote, since every result has a `tool_use_id` and a `call_id`.

@@ -67,7 +67,7 @@ pub(crate) struct Which {
 }
 
 impl Which {
-    /// The filter, but for the tokens, which [`Which::wants`] looks at: those of subagents count too.
+    /// The filter, but for the tokens, which [`Which::allows`] checks: those of subagents count too.
     pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
         let project = self.project.as_ref().map(|project| project_hash(trace, project)).transpose()?;
         Ok(SessionFilter {
@@ -83,8 +83,8 @@ impl Which {
         self.min_tokens.is_some() || self.max_tokens.is_some()
     }
 
-    /// Whether a session that used this many tokens is wanted.
-    pub(crate) fn wants(&self, tokens: u64) -> bool {
+    /// Whether a session that used this many tokens is selected.
+    pub(crate) fn allows(&self, tokens: u64) -> bool {
         self.min_tokens.is_none_or(|least| tokens >= least)
             && self.max_tokens.is_none_or(|most| tokens <= most)
     }

@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     Ok(())
 }
 
-/// What was found in sessions that used as much as is wanted, and whether there is more.
+/// What was found in sessions that used as many tokens as requested, and whether there is more.
 fn find(
     trace: &Trace,
     arguments: &SearchCommand,
@@ -148,7 +148,7 @@ fn find(
         for one in found.matches {
             if arguments.which.limits_tokens() {
                 let session = trace.session(&one.place.session)?;
-                if !arguments.which.wants(trace.tokens_with_subagents(&session)?) {
+                if !arguments.which.allows(trace.tokens_with_subagents(&session)?) {
                     continue;
                 }
             }

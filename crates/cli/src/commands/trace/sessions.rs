@@ -33,9 +33,9 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         true => listed.session.own_tokens,
         false => listed.total_tokens,
     };
-    let is_wanted = |listed: &ListedSession| arguments.which.wants(tokens(listed));
+    let in_range = |listed: &ListedSession| arguments.which.allows(tokens(listed));
     let most = arguments.limit.saturating_add(1);
-    let mut sessions = trace.list_sessions(&filter, None, most, &is_wanted, &|| false)?;
+    let mut sessions = trace.list_sessions(&filter, None, most, &in_range, &|| false)?;
     let more = sessions.len() > arguments.limit;
     sessions.truncate(arguments.limit);
     if arguments.source.json {

@@ -126,8 +126,8 @@ impl Twins {
     /// Whether the other side has given this. It is forgotten then: the same words may be said again.
     pub(super) fn take(&mut self, twin: Twin, side: Side, hash: u64) -> bool {
         let other = if side == Side::Item { Side::Event } else { Side::Item };
-        let wanted = Twins::entry(twin, other, hash);
-        let found = entries(&self.0, ENTRY).position(|entry| entry == wanted.as_bytes());
+        let entry_of_other = Twins::entry(twin, other, hash);
+        let found = entries(&self.0, ENTRY).position(|entry| entry == entry_of_other.as_bytes());
         if let Some(position) = found {
             self.0.replace_range(position * ENTRY..(position + 1) * ENTRY, "");
         }
@@ -166,8 +166,8 @@ impl Calls {
     }
 
     fn position(&self, id: &str) -> Option<usize> {
-        let wanted = hex(hash_of(id));
-        entries(&self.0, ENTRY).position(|entry| entry.starts_with(wanted.as_bytes()))
+        let hash = hex(hash_of(id));
+        entries(&self.0, ENTRY).position(|entry| entry.starts_with(hash.as_bytes()))
     }
 
     pub(super) fn progress(&self, id: &str) -> Option<CallProgress> {

@@ -135,10 +135,10 @@ fn parts(layout: &Layout, session: &mut Session, mut bytes: u64) {
     }
     // All parts of all sessions in one folder: those of this session are found by their messages.
     let flat: Vec<PathBuf> = entries(&layout.parts).into_iter().filter(|path| is_json(path)).collect();
-    let wanted: BTreeSet<String> = messages.iter().map(|message| message.id.clone()).collect();
+    let ids: BTreeSet<String> = messages.iter().map(|message| message.id.clone()).collect();
     for path in flat {
         let Some(data) = load(&path, &mut session.unrecognised) else { continue };
-        let owner = text(&data, "/messageID").filter(|owner| wanted.contains(owner));
+        let owner = text(&data, "/messageID").filter(|owner| ids.contains(owner));
         let message = owner.and_then(|owner| messages.iter_mut().find(|message| message.id == owner));
         if let Some(message) = message {
             message.parts.push(Part { id: name_of(&path), created: None, data });
