@@ -27,7 +27,7 @@ use error::{CliResult, Kind};
 
 /// A fine sieve between coding agents and what they read
 ///
-/// Prunes long texts for the task at hand, marks every cut, and recovers anything it cut.
+/// Prunes long text for the task at hand, marks every cut, and can recover anything it cut.
 #[derive(Parser)]
 #[command(name = "tamis", version, propagate_version = true, max_term_width = 100)]
 struct Arguments {

@@ -1,4 +1,7 @@
 //! A progress line on stderr, erased when the answer comes.
+//!
+//! Why not indicatif: with it this module has 59 lines instead of 93, but it draws a spinner at once, so that short work flickers,
+//! and formats every message, drawn or not. It costs 3 packages and 116 KB of binary.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

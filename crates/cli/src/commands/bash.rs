@@ -12,7 +12,7 @@ pub(crate) struct Bash {
     /// Keep only what answers this question
     #[arg(long, short)]
     question: Option<String>,
-    /// Command for bash; several words are joined by spaces
+    /// Command to run in bash; multiple words are joined with spaces
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }

@@ -11,12 +11,13 @@ use crate::{print, setup, signals};
 
 /// Call a tool by name and print its answer
 ///
-/// Goes through the tool registry, as the calls of agents do: `tamis call health`, `tamis call recover_text '{"prune_id": …}'`.
+/// Goes through the tool registry, like calls from agents. For example: `tamis call health`, `tamis call recover_text
+/// '{"prune_id": …}'`.
 #[derive(Args)]
 pub(crate) struct Call {
     /// Name of the tool, as in `tamis tools`
     name: String,
-    /// Input of the tool as a JSON object; - reads stdin
+    /// Input of the tool as a JSON object; `-` reads it from stdin
     #[arg(default_value = "{}")]
     input: String,
 }

@@ -7,7 +7,7 @@ use crate::{Arguments, print};
 /// Print a completion script for a shell
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// Shell to complete for
+    /// Shell to generate the script for
     shell: Shell,
 }
 

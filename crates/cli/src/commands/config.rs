@@ -7,12 +7,12 @@ use crate::{escape, print, setup};
 
 /// Show and change settings
 ///
-/// A setting comes from a flag, else from the environment, else from the project's .tamis.toml, else from your config.toml.
-/// Without a subcommand, prints every setting with its value.
+/// A setting is taken from a flag, the environment, the project's .tamis.toml or your config.toml, in that order; otherwise, it
+/// has its default. Without a subcommand, prints every setting with its value.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConfigCommand {
-    /// Also show where each value comes from, and its variables
+    /// Also show the source of each value and its environment variables
     #[arg(long)]
     explain: bool,
     /// Print JSON
@@ -31,13 +31,13 @@ enum Command {
 
 /// Print the path of your configuration file
 ///
-/// The file need not exist. TAMIS_CONFIG names another one.
+/// The file need not exist. Set TAMIS_CONFIG to use another file.
 #[derive(Args)]
 struct Path {}
 
 /// Print the value of a setting
 ///
-/// Prints `(set)` in place of a secret. Exits with 1 when the setting is unset.
+/// Prints `(set)` instead of a secret. Exits with 1 if the setting is not set.
 #[derive(Args)]
 struct Get {
     /// Name of the setting, such as http.port
@@ -54,7 +54,7 @@ struct Get {
 struct Set {
     /// Name of the setting, such as http.port
     name: String,
-    /// New value; lists are written as in the setting's variable
+    /// New value; lists use the format of the setting's environment variable
     #[arg(allow_hyphen_values = true)]
     value: String,
 }

@@ -26,7 +26,7 @@ enum DataCommand {
     Purge(Erase),
 }
 
-/// Show what is stored, where, and what pruning has saved
+/// Show what is stored and where, and what pruning has saved
 #[derive(Args)]
 struct Show {
     /// Print JSON
@@ -36,10 +36,11 @@ struct Show {
 
 /// Erase originals, the ledger and the indexes, or only some of them
 ///
-/// Keeps memos and handoffs, and agents with their worktrees, logs and records; `tamis agents gc` removes those no longer needed.
+/// Keeps memos, handoffs, and agents with their worktrees, logs and database rows; `tamis agents gc` removes those no longer
+/// needed.
 #[derive(Args)]
 struct Erase {
-    /// Erase only the originals that cuts are recovered from
+    /// Erase only the originals, which recovery needs
     #[arg(long)]
     recovery: bool,
     /// Erase only the ledger and the counts of calls
@@ -51,10 +52,10 @@ struct Erase {
     /// Erase only the indexes of codebases, which are rebuilt when needed
     #[arg(long)]
     research: bool,
-    /// Erase only originals and ledger rows older than this: 12h, 7d
+    /// Erase only originals and ledger rows older than this, such as 12h or 7d
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["trace", "research"])]
     older_than: Option<Duration>,
-    /// Erase; without it, only show what would be erased
+    /// Actually erase; without this flag, only show what would be erased is shown
     #[arg(long)]
     yes: bool,
 }

@@ -6,10 +6,10 @@ use crate::print;
 
 /// Search files, and keep the matches that answer a question
 ///
-/// Runs `grep -rn` and exits as it does: 0 with matches, 1 without, 2 after an error.
+/// Runs `grep -rn` and exits with its exit code: 0 if there are matches, 1 if there are none, 2 after an error.
 #[derive(Args)]
 pub(crate) struct Grep {
-    /// Pattern to search for, a basic regular expression
+    /// Basic regular expression to search for
     #[arg(allow_hyphen_values = true)]
     pattern: String,
     /// File or folder to search

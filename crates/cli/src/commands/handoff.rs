@@ -25,7 +25,7 @@ enum Command {
 
 /// Write a handoff and print its path
 ///
-/// With --summary the handoff is what you pass; without it, the codebase is researched for the question.
+/// With --summary, the handoff contains what you pass; without it, tamis researches the question in the codebase.
 #[derive(Args)]
 struct Create {
     #[command(flatten)]
@@ -39,7 +39,7 @@ struct Create {
     /// Reference as path:line; repeatable
     #[arg(long, value_name = "PATH:LINE", requires = "summary")]
     reference: Vec<String>,
-    /// Notes: what is open, what comes next
+    /// Notes, such as open points and next steps
     #[arg(long, value_name = "TEXT", requires = "summary", allow_hyphen_values = true)]
     notes: Option<String>,
 }
@@ -47,7 +47,7 @@ struct Create {
 /// Show a handoff and which references have changed
 #[derive(Args)]
 struct Show {
-    /// Path, name or part of the name; the latest by default
+    /// Path, name or part of the name [default: the latest handoff]
     name: Option<String>,
     #[command(flatten)]
     roots: RootArgs,

@@ -10,8 +10,9 @@ use crate::{setup, stdio};
 
 /// Serve one MCP client over stdin and stdout
 ///
-/// Add `tamis mcp` to the MCP configuration of a coding agent, which then starts it. The toolset `agents` is served only to agents
-/// that `tamis agents start` has started: they have an identity (TAMIS_IDENTITY). Its calls go to the `tamis serve` that coordinates.
+/// Add `tamis mcp` to the MCP configuration of a coding agent, which then starts it. The `agents` toolset is available only to
+/// agents started by `tamis agents start`, which have an identity (TAMIS_IDENTITY). Its calls are forwarded to the coordinating
+/// `tamis serve`.
 #[derive(Args)]
 pub(crate) struct Mcp {
     /// Serve only these toolsets, separated by commas

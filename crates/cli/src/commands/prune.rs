@@ -13,8 +13,8 @@ use crate::{print, setup};
 
 /// Cut a text down to what a goal needs
 ///
-/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line, whose prune id and line
-/// numbers `tamis recover` takes.
+/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line; pass its prune id and line
+/// numbers to `tamis recover`.
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Keep the lines that this goal needs
@@ -29,13 +29,13 @@ pub(crate) struct Prune {
     /// Minimum number of lines to keep
     #[arg(long, value_name = "LINES", default_value_t = PruneOptions::default().min_keep_lines)]
     min_keep_lines: usize,
-    /// Cut lines that score below this, 0 to 1; higher cuts more
+    /// Cut lines that score below this, 0 to 1; a higher threshold cuts more
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share)]
     threshold: f64,
-    /// Print the text whole if pruning takes longer
+    /// Time limit in milliseconds; if it passes, print the whole text
     #[arg(long, value_name = "MS", default_value_t = PruneOptions::default().timeout.as_millis() as u64, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout_ms: u64,
-    /// Number the lines as in the original
+    /// Prefix each line with its number in the original
     #[arg(long)]
     annotate_lines: bool,
     /// Cut without marker lines
@@ -44,7 +44,7 @@ pub(crate) struct Prune {
     /// Print the JSON output of `prune_text`
     #[arg(long)]
     json: bool,
-    /// File to prune; stdin when it is - or absent
+    /// File to prune; read from stdin if omitted or `-`
     file: Option<PathBuf>,
 }
 

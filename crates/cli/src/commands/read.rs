@@ -6,7 +6,7 @@ use crate::print;
 
 /// Print a file, or the part of it that answers a question
 ///
-/// With --question, cuts are marked and `tamis recover` restores them. Without it, the file is printed unchanged.
+/// With --question, cuts are marked and can be restored with `tamis recover`. Without it, the file is printed unchanged.
 #[derive(Args)]
 pub(crate) struct Read {
     /// File to read

@@ -9,12 +9,12 @@ use crate::{print, setup};
 /// Restore lines that were cut
 #[derive(Args)]
 pub(crate) struct Recover {
-    /// Id in a marker, prn_…
+    /// Prune id from a marker (prn_…)
     prune_id: String,
-    /// Lines to restore, as 120-154 or 120 [default: the whole text]
+    /// Lines to restore, such as 120-154 or 120 [default: the whole text]
     #[arg(value_name = "LINES")]
     ranges: Vec<Range>,
-    /// Number the lines as in the original
+    /// Prefix each line with its number in the original
     #[arg(long, short)]
     numbers: bool,
     /// Print the JSON output of `recover_text`

@@ -9,9 +9,9 @@ use question::QuestionArgs;
 
 /// Answer a question about a codebase, with file:line evidence
 ///
-/// Searches the working folder unless --root or TAMIS_ROOTS names other folders. Reports where things are and how they work,
-/// with examples if the question asks for them. Nothing leaves the machine; a local model is used if one answers at
-/// TAMIS_MODEL_URL. Exits with 1 when nothing was found.
+/// Searches the working folder unless --root or TAMIS_ROOTS names other folders. Reports where things are and how they work, with
+/// examples if the question asks for them. Nothing leaves the machine; a local model is used if one responds at TAMIS_MODEL_URL.
+/// Exits with 1 if nothing was found.
 #[derive(Args)]
 pub(crate) struct Research {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(crate) struct Research {
 
 /// Find where something is in a codebase: paths and lines, best first
 ///
-/// Exits with 1 when nothing was found, as grep does.
+/// Exits with 1 if nothing was found, like grep.
 #[derive(Args)]
 pub(crate) struct Locate {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Locate {
 
 /// Show how something is already done in a codebase: two to six examples
 ///
-/// Exits with 1 when nothing was found.
+/// Exits with 1 if nothing was found.
 #[derive(Args)]
 pub(crate) struct Patterns {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct Patterns {
 
 /// Explain how a part of a codebase works: its definition, its callers, its callees
 ///
-/// Exits with 1 when nothing was found.
+/// Exits with 1 if nothing was found.
 #[derive(Args)]
 pub(crate) struct Analyze {
     #[command(flatten)]

@@ -24,9 +24,9 @@ const ONCE: Duration = Duration::from_millis(300);
 /// Run a coding agent on a prompt, non-interactively
 ///
 /// Prints the agent's messages to stdout as they arrive, and its tool calls, diagnostics and a summary to stderr. With
-/// JEEVES_PRUNER_ENABLED=1 or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`: read and grep
-/// without confirmation, bash as its own permissions allow or with --allow-bash. Every process that the agent started ends
-/// with the run.
+/// JEEVES_PRUNER_ENABLED=1 or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`: read and grep without
+/// confirmation, bash as its own permissions allow or with --allow-bash. When the run ends, so does every process that the agent
+/// started.
 #[derive(Args)]
 pub(crate) struct Run {
     /// Agent to run
@@ -56,7 +56,7 @@ pub(crate) struct Run {
     /// Print the agent's own JSON events, one per line, instead of its messages
     #[arg(long)]
     json: bool,
-    /// Prompt for the agent; stdin when it is - or absent
+    /// Prompt for the agent; read from stdin if omitted or `-`
     prompt: Option<String>,
 }
 

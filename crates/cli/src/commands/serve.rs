@@ -21,15 +21,15 @@ pub(crate) const START_LOCK: &str = "serve.lock";
 
 /// Serve every tool over HTTP on this machine
 ///
-/// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, agents at /api, their events at /ws, and /metrics and
-/// /health. Coordinates the agents of the data folder. If another `tamis serve` already does, forwards to that one and takes
-/// over when it ends. Ctrl-C or SIGTERM ends it once running requests are done; agents keep running in tmux.
+/// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's API at /prune, agents at /api, their events at /ws, and /metrics and
+/// /health. Also coordinates the agents of the data folder; if another `tamis serve` already does, forwards to it and takes over
+/// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux.
 #[derive(Args)]
 pub(crate) struct Serve {
     #[arg(
         long,
         value_name = "ADDRESS",
-        help = help_with_default("Address to listen on; any other than loopback exposes the server to the network", "http.host")
+        help = help_with_default("Address to listen on; any address other than loopback exposes the server to the network", "http.host")
     )]
     host: Option<String>,
     #[arg(long, help = help_with_default("Port to listen on; 0 picks a free one", "http.port"))]

@@ -6,9 +6,9 @@ use tamis_store::DataDir;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
 
-/// Print the token that clients of `tamis serve` send
+/// Print the access token of `tamis serve`
 ///
-/// Gives access to every tool. Created on first use; sent as `Authorization: Bearer <token>`.
+/// Clients send it as `Authorization: Bearer <token>` to use every tool. It is created on first use.
 #[derive(Args)]
 pub(crate) struct TokenCommand {}
 

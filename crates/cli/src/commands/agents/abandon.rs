@@ -7,7 +7,7 @@ use super::render;
 use crate::error::CliResult;
 use crate::print;
 
-/// End agents, and remove their worktrees and branches where nothing is lost
+/// End agents, and remove their worktrees and branches if no work would be lost
 #[derive(Args)]
 pub(crate) struct Abandon {
     /// Ids of the instances, as in `tamis agents list`

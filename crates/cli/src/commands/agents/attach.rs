@@ -8,7 +8,7 @@ use crate::error::{CliError, CliResult};
 
 /// Attach this terminal to the tmux session of an agent
 ///
-/// Detach with Ctrl-b d; the agent goes on.
+/// Detach with Ctrl-b d; the agent keeps running.
 #[derive(Args)]
 pub(crate) struct Attach {
     /// Id of the instance, as in `tamis agents list`

@@ -8,7 +8,7 @@ use crate::{escape, print};
 
 /// Show or set the limits of the review loop and the defaults of new agents
 ///
-/// The settings are stored in the database, and take effect with the next call.
+/// These settings are stored in the database and take effect with the next call.
 #[derive(Args)]
 pub(crate) struct ConfigCommand {
     /// Setting to show or set [default: all]

@@ -9,10 +9,10 @@ use super::data_folder::AgentsFolder;
 use crate::error::CliResult;
 use crate::{escape, print};
 
-/// Remove worktrees and branches of ended agents, where nothing is lost
+/// Remove worktrees and branches of ended agents if no work would be lost
 ///
-/// Keeps everything with uncommitted changes, commits that are nowhere else, or stashes, in submodules too, and prints why.
-/// An undo reference is kept of everything that is removed.
+/// Keeps everything that has uncommitted changes, stashes, or commits that exist nowhere else, including in submodules, and
+/// prints why. Creates an undo reference for everything that it removes.
 #[derive(Args)]
 pub(crate) struct Gc {
     /// Only print what would be removed

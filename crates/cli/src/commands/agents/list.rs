@@ -12,7 +12,7 @@ const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// List instances, oldest first
 ///
-/// Lists instances that run, that still have a worktree, or that ended in the last day.
+/// Lists instances that are running, still have a worktree, or ended within the last day.
 #[derive(Args)]
 pub(crate) struct List {
     /// List all instances

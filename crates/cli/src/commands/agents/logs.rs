@@ -18,12 +18,12 @@ const LOOKS_PER_TMUX_CALL: u32 = 10;
 /// Show the output of an agent
 ///
 /// While its session exists, shows its screen and scrollback. Afterwards, and with --follow, shows its log (the last 4 to
-/// 8 MiB) without terminal control sequences. View the log of an agent with a full-screen interface with --raw.
+/// 8 MiB) without terminal control sequences. For an agent with a full-screen interface, use --raw.
 #[derive(Args)]
 pub(crate) struct Logs {
     /// Id of the instance, as in `tamis agents list`
     id: InstanceId,
-    /// Follow the log until the agent ends or Ctrl-C
+    /// Follow the log until the agent ends or Ctrl-C is pressed
     #[arg(long, short)]
     follow: bool,
     /// Maximum number of lines, from the end

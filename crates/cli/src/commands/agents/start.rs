@@ -18,7 +18,7 @@ const LAST_LINES: usize = 10;
 
 /// Start an agent in a new worktree
 ///
-/// It works on an issue, a task, or both: the task adds to the issue. Your checkout is not touched. Starts `tamis serve` in
+/// The agent works on an issue, a task, or both; a task adds to the issue. Your checkout is not touched. Starts `tamis serve` in
 /// the background if none is running.
 #[derive(Args)]
 pub(crate) struct Start {
@@ -34,7 +34,7 @@ pub(crate) struct Start {
     /// Agent to run [default: agent.default of `tamis agents config`]
     #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
     agent: Option<String>,
-    /// Branch, tag or commit to begin from [default: what is checked out]
+    /// Branch, tag or commit to start from [default: the checked-out commit]
     #[arg(long, value_name = "REF")]
     base: Option<String>,
     /// Folder of the repository [default: the current one]

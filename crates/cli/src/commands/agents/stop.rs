@@ -7,7 +7,7 @@ use super::render;
 use crate::error::CliResult;
 use crate::print;
 
-/// End agents, and keep their worktrees and branches
+/// End agents, but keep their worktrees and branches
 #[derive(Args)]
 pub(crate) struct Stop {
     /// Ids of the instances, as in `tamis agents list`

@@ -19,12 +19,12 @@ use crate::{escape, print, setup};
 /// A question and its limits.
 #[derive(Args)]
 pub(crate) struct QuestionArgs {
-    /// Question in words; identifiers and file names help
+    /// Question in plain words; identifiers and file names help
     #[arg(required = true, value_name = "QUESTION")]
     words: Vec<String>,
     #[command(flatten)]
     pub(crate) roots: RootArgs,
-    #[arg(long, value_name = "MS", help = help_with_default("Maximum time in milliseconds", "runtime.defaultDeadlineMs"), value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", help = help_with_default("Time limit in milliseconds", "runtime.defaultDeadlineMs"), value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
     #[arg(long, value_name = "N", help = help_with_default("Maximum number of files to read", "limits.maxFilesRead"))]
     max_files_read: Option<u64>,

@@ -12,9 +12,9 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// Update the index and show what it holds, with unrecognised records
+/// Update the index and show what it contains, including unrecognised records
 ///
-/// The index can be deleted at any time: it holds positions in the logs and is rebuilt from them.
+/// The index can be deleted at any time: it contains positions in the logs and is rebuilt from them.
 #[derive(Args)]
 pub(crate) struct Index {
     /// Delete the index first and read every log again

@@ -19,7 +19,7 @@ use crate::setup;
 /// Which logs to read, and the form of the output.
 #[derive(Args)]
 pub(crate) struct Source {
-    /// Read these files and folders instead of the agents' own; repeatable
+    /// Read logs from this file or folder instead of the agents' own folders; repeatable
     #[arg(long, value_name = "PATH")]
     logs: Vec<PathBuf>,
     /// Print JSON
@@ -55,7 +55,7 @@ pub(crate) struct Which {
     /// Only sessions active since this time: 2026-01-31, 2026-01-31T14:00, 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Millis>,
-    /// Only sessions active until this time; a date includes the whole day
+    /// Only sessions active before this time; a date includes the whole day
     #[arg(long, value_name = "TIME", value_parser = until)]
     until: Option<Millis>,
     /// Minimum number of tokens that a session used, subagents included

@@ -16,20 +16,20 @@ use crate::{escape, print};
 
 /// Estimate what pruning would have saved in past sessions, and what it would have cost
 ///
-/// Every result of reading, searching and running is pruned for the last messages before it. Cut lines that the agent
-/// edited or quoted afterwards are the cost. Nothing is written.
+/// Prunes every result of a read, search or command, with the messages just before it as the goal. Cut lines that the agent later
+/// edited or quoted are the cost. Writes nothing.
 #[derive(Args)]
 pub(crate) struct SavingsCommand {
     /// Only this session and its subagents
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Maximum number of sessions, the latest first
+    /// Maximum number of sessions, latest first
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
-    /// Cut lines with a lower score [default: as the tools do]
+    /// Cut lines that score below this, 0 to 1 [default: that of the tools]
     #[arg(long, value_name = "0..1", value_parser = threshold)]
     threshold: Option<f32>,
-    /// Number of results to show one by one
+    /// Number of example results to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     examples: usize,
     #[command(flatten)]

@@ -13,9 +13,9 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// Search messages, tool calls and results, the latest sessions first
+/// Search messages, tool calls and results, latest sessions first
 ///
-/// Ignores case. Finds QUERY as a substring of a text or of the arguments of a call, unless --words or --regex is given.
+/// Ignores case. Finds QUERY as a substring of a text or of the arguments of a call unless --words or --regex is given.
 /// `tamis trace event SESSION:EVENT` shows a match.
 #[derive(Args)]
 pub(crate) struct SearchCommand {

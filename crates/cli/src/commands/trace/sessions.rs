@@ -8,9 +8,9 @@ use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// List sessions, the latest first
+/// List sessions, latest first
 ///
-/// Counts each request once. The tokens of subagents count with their parents unless --subagents lists them separately.
+/// Counts each request once. The tokens of subagents are counted with their parents unless --subagents lists them separately.
 #[derive(Args)]
 pub(crate) struct Sessions {
     #[command(flatten)]

@@ -11,7 +11,7 @@ use super::{render, turns};
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, table};
 
-/// Show a session: its figures, its turns, and their steps
+/// Show a session: its figures, turns and steps
 #[derive(Args)]
 pub(crate) struct Show {
     /// Session ID, or a unique prefix of it
@@ -32,7 +32,7 @@ enum Level {
     Summary,
     /// A line for each step: its tools and their outcome
     Turns,
-    /// Reasoning, messages, calls and results, with long texts cut
+    /// Reasoning, messages, calls and results, with long texts shortened
     Steps,
     /// Everything, in full
     Full,

@@ -12,8 +12,8 @@ use crate::{escape, print};
 
 /// Show token usage
 ///
-/// Each request counts once, at its largest report; subagents count too. --explain shows whether each report in a
-/// session's logs counted, and why.
+/// Counts each request once, at its largest report, including those of subagents. --explain shows which reports in a session's
+/// logs count, and why.
 #[derive(Args)]
 pub(crate) struct Usage {
     /// Group by; days are in UTC
