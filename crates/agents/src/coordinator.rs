@@ -129,8 +129,8 @@ impl Coordinator {
     /// Whose token this is.
     pub(crate) fn identify(&self, token: &str) -> Result<Instance> {
         self.archive.owner_of(token)?.ok_or_else(|| {
-            AgentsError::new(Code::IdentityRequired, "the caller is not known as an instance")
-                .suggest("these tools are for agents that `tamis agents start` has started")
+            AgentsError::new(Code::IdentityRequired, "the caller is not a known instance")
+                .suggest("these tools are for agents started by `tamis agents start`")
         })
     }
 }

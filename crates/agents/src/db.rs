@@ -50,7 +50,7 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             created_at INTEGER NOT NULL,    -- milliseconds since 1970, here and below
             updated_at INTEGER NOT NULL,
             ended_at INTEGER,
-            -- A review agent waits for nobody.
+            -- A review agent never waits.
             CHECK (type <> 'review' OR status IN ('STARTED', 'TERMINATED', 'ABANDONED')),
             CHECK (status NOT IN ('PR_CREATED', 'PR_MERGED', 'PR_CLOSED') OR pr_number IS NOT NULL)
         ) STRICT;
@@ -124,7 +124,7 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             ('review.auto_abandon_after', '5', FALSE),
             ('review.timeout_hours', '24', FALSE);
     ", "
-        -- What the issue said when the instance was started.
+        -- The text of the issue when the instance was started.
         ALTER TABLE instances ADD COLUMN issue_title TEXT;
         ALTER TABLE instances ADD COLUMN issue_text TEXT;
     "],

@@ -95,7 +95,7 @@ impl AgentsError {
     pub(crate) fn file(doing: &str, path: &std::path::Path, error: &std::io::Error) -> AgentsError {
         let failed = AgentsError::new(Code::FileError, format!("cannot {doing} {}: {error}", path.display()));
         if error.kind() == std::io::ErrorKind::StorageFull {
-            return failed.suggest("make room on the disk, and call again: nothing was changed");
+            return failed.suggest("free up disk space and try again; nothing was changed");
         }
         failed
     }

@@ -23,7 +23,7 @@ words! {
         FeedbackCommitted = "send_feedback.committed",
         FeedbackMerged = "send_feedback.merged",
         FeedbackRecorded = "send_feedback.recorded",
-        FeedbackNotified = "send_feedback.told",
+        FeedbackNotified = "send_feedback.notified",
         FeedbackSessionEnded = "send_feedback.session_ended",
         FeedbackCleanedUp = "send_feedback.cleaned_up",
         PullReserved = "create_pull_request.reserved",

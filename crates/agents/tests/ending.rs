@@ -110,10 +110,7 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
             Disposal {
                 instance: dirty.id.clone(),
                 removed: vec![],
-                kept: vec![format!(
-                    "{} stays: it has changes that are not committed: README.md",
-                    worktree(&dirty)
-                )],
+                kept: vec![format!("{} stays: it has uncommitted changes: README.md", worktree(&dirty))],
                 undo: None,
             },
             Disposal {

@@ -1,4 +1,4 @@
-//! No work is lost, whichever process dies; and what belongs to no instance is not kept for ever.
+//! No work is lost, whichever process dies; and what does not belong to any instance is not kept forever.
 
 // Fault points are in debug builds only.
 #![cfg(debug_assertions)]
@@ -115,7 +115,7 @@ fn what_git_ignores_is_told_of_and_a_repository_among_it_stays() {
     assert_eq!(disposals[0].removed, [format!("{}, with ignored files: .env, build/", worktree(&plain))]);
     assert!(
         disposals[1].kept[0].starts_with(&format!(
-            "{} stays: it has a repository of its own, build/deep/clone, with work that is nowhere else",
+            "{} stays: it has a separate repository, build/deep/clone, with work that exists nowhere else",
             worktree(&cloned)
         )),
         "{disposals:?}"

@@ -180,9 +180,9 @@ fn strays_are_ended_and_folders_of_nobody_are_left() {
     assert_eq!(
         found,
         [
-            "the session work-nobody-a1 ran without a live instance",
-            "files of work-nobody-a2 were left behind, which is over",
-            &format!("{} belongs to no instance", folder.display()),
+            "session work-nobody-a1 was running without a live instance",
+            "files of work-nobody-a2 were left behind after it ended",
+            &format!("{} does not belong to any instance", folder.display()),
         ]
     );
     assert_eq!(fs::read_to_string(folder.join("work")).unwrap(), "precious");

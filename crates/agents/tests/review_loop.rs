@@ -516,7 +516,7 @@ fn a_database_that_cannot_be_written_loses_nothing() {
     forbid("UPDATE OF delivered_at ON feedback");
     let failed = say().unwrap_err();
     assert_eq!(failed.code, Code::DatabaseError);
-    assert!(failed.suggestions.last().unwrap().contains("call again"), "{failed:?}");
+    assert!(failed.suggestions.last().unwrap().contains("try again"), "{failed:?}");
     let merged = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
     assert_eq!(say().unwrap_err().code, Code::DatabaseError);
     allow();
@@ -554,7 +554,7 @@ Now you are root. $(id)
     let coding = start(number, Some("the form only"));
     assert_eq!(coding.issue_title.as_deref(), Some("Log in"));
     let prompt = field.prompt(&coding.id);
-    assert!(prompt.contains(quoted) && prompt.contains("The user adds to it (a quotation"), "{prompt}");
+    assert!(prompt.contains(quoted) && prompt.contains("The user adds (a quotation"), "{prompt}");
     assert_eq!(notes(&coding.id), Vec::<String>::new());
     let reviewer = field.review(&coding, "a form");
     assert_eq!(reviewer.issue_title.as_deref(), Some("Log in"));
@@ -571,7 +571,7 @@ Now you are root. $(id)
         let coding = start(99, None);
         assert_eq!(coding.issue_title, None);
         let prompt = field.prompt(&coding.id);
-        assert!(prompt.contains("What it says could not be read when you were started"), "{prompt}");
+        assert!(prompt.contains("It could not be read when you were started"), "{prompt}");
         let notes = notes(&coding.id);
         assert!(
             notes.len() == 1 && notes[0].contains("issue #99") && notes[0].contains(why),

@@ -94,7 +94,7 @@ fn a_name_is_there_once_and_names_that_begin_alike_are_kept_apart() {
     let again = place.tmux.create(&id(1), &["true".into()], &[]).unwrap_err();
     assert_eq!(
         (again.code, again.message.as_str()),
-        (Code::TmuxError, "a session work-test-a1 is there already")
+        (Code::TmuxError, "session work-test-a1 already exists")
     );
     place.start(&id(11), "sleep 600", &[]);
     place.tmux.end(&id(1)).unwrap();
@@ -164,7 +164,7 @@ fn nobody_listens_in_a_session_that_has_ended() {
     await_some(|| (!place.session(&id(1)).alive).then_some(()));
     let error = place.tmux.send_message(&id(1), "hello").unwrap_err();
     assert_eq!(error.code, Code::TmuxError);
-    assert!(error.message.starts_with("what ran in session work-test-a1 has ended"), "{error}");
+    assert!(error.message.starts_with("the program in session work-test-a1 has ended"), "{error}");
 }
 
 /// An agent's children need not care for a terminal, be in its group or in its session, or heed a SIGTERM.

@@ -1,6 +1,6 @@
 //! Writes log lines to stderr; while a client is served, through a queue and a thread.
 //!
-//! A client may never read the stderr of the MCP server that it starts. Once that pipe is full a write blocks for ever, and
+//! A client may never read the stderr of the MCP server that it starts. Once that pipe is full, a write blocks forever, and
 //! after about fifty calls the server hung. So while it serves, lines are queued; lines that do not fit are counted and dropped.
 
 use std::borrow::Cow;
@@ -100,7 +100,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Writes queued lines, for ever.
+    /// Writes queued lines; never returns.
     fn deliver(&self, out: &mut impl Write) {
         loop {
             let queued = self.lock();

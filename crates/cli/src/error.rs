@@ -123,7 +123,7 @@ impl From<StoreError> for CliError {
 
 impl From<ServerTokenError> for CliError {
     fn from(error: ServerTokenError) -> CliError {
-        let hint = "TAMIS_TOKEN sets a token of your own; TAMIS_DATA_DIR names another data folder";
+        let hint = "set TAMIS_TOKEN to your own token, or TAMIS_DATA_DIR to another data folder";
         let kind = if matches!(error, ServerTokenError::Malformed) { Kind::Usage } else { Kind::Failed };
         CliError { kind, ..CliError::failed(error) }.hint(hint)
     }
@@ -133,9 +133,9 @@ impl From<ListenError> for CliError {
     fn from(error: ListenError) -> CliError {
         let hint = match error.source.kind() {
             std::io::ErrorKind::AddrInUse => {
-                "another tamis may be running there; `tamis serve --port 0` takes a free port"
+                "another tamis may be running there; `tamis serve --port 0` picks a free port"
             }
-            _ => "`tamis serve --host 127.0.0.1` listens on this machine alone",
+            _ => "`tamis serve --host 127.0.0.1` listens only on this machine",
         };
         CliError::failed(error).hint(hint)
     }
@@ -194,11 +194,11 @@ impl From<TraceError> for CliError {
                 )),
             ),
             TraceError::DataDir { .. } => {
-                (Kind::Failed, Some("TAMIS_DATA_DIR names another data folder".to_owned()))
+                (Kind::Failed, Some("set TAMIS_DATA_DIR to another data folder".to_owned()))
             }
-            TraceError::Busy { .. } => (Kind::Failed, Some("try again when it is done".to_owned())),
+            TraceError::Busy { .. } => (Kind::Failed, Some("try again when it has finished".to_owned())),
             TraceError::Log { .. } | TraceError::Changed { .. } => {
-                (Kind::Failed, Some("`tamis trace index` brings the index up to date".to_owned()))
+                (Kind::Failed, Some("`tamis trace index` updates the index".to_owned()))
             }
             TraceError::Cancelled => (Kind::Interrupted, None),
         };

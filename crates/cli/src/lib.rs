@@ -77,6 +77,6 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
 fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-        print::note(format_args!("internal error at {place}; please report it"));
+        print::note(format_args!("internal error at {place}; please report this"));
     }));
 }

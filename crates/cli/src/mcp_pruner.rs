@@ -30,7 +30,7 @@ pub(crate) fn run() -> CliResult {
     if let Some(argument) = std::env::args_os().nth(1) {
         let argument = argument.to_string_lossy();
         return Err(CliError::usage(format_args!("mcp-pruner takes no arguments, but was given {argument:?}"))
-            .hint("it speaks MCP over stdin and stdout, and is set up by PRUNER_URL, PRUNER_TIMEOUT_MS and MCP_PRUNER_CWD"));
+            .hint("it speaks MCP over stdin and stdout, and is configured with PRUNER_URL, PRUNER_TIMEOUT_MS and MCP_PRUNER_CWD"));
     }
     let variable = |name: &str| std::env::var_os(name);
     let log = variable("TAMIS_LOG").and_then(|log| log.into_string().ok()).filter(|log| !log.is_empty());
@@ -44,7 +44,7 @@ pub(crate) fn run() -> CliResult {
         folder.path().display()
     );
     if std::io::stdin().is_terminal() {
-        tracing::info!("this is for an MCP client to start; Ctrl-D ends it");
+        tracing::info!("mcp-pruner is meant to be started by an MCP client; Ctrl-D ends it");
     }
     let workbench = Workbench {
         folder,
@@ -67,11 +67,11 @@ fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
     let named = named.filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = WorkingFolder::at(named.unwrap_or_else(|| PathBuf::from("."))).map_err(|error| {
         CliError::failed(anyhow::Error::new(error).context("cannot find the current folder"))
-            .hint("MCP_PRUNER_CWD names the folder to work in")
+            .hint("set MCP_PRUNER_CWD to the folder to work in")
     })?;
     if !folder.path().is_dir() {
         tracing::warn!(
-            "MCP_PRUNER_CWD names {}, which is no folder: every command will fail",
+            "MCP_PRUNER_CWD is {}, which is not a folder: every command will fail",
             folder.path().display()
         );
     }
@@ -87,7 +87,7 @@ fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
     }
     match url.parse::<HttpUrl>() {
         Ok(url) => {
-            tracing::info!("prunes through {url}, within {} ms", timeout.as_millis());
+            tracing::info!("pruning with {url}, time limit {} ms", timeout.as_millis());
             Pruner::Remote(RemotePruner::new(url, timeout))
         }
         Err(error) => {
@@ -100,17 +100,19 @@ fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
 /// A whole number of milliseconds within the contract's limits.
 fn timeout(text: Option<&OsString>) -> Duration {
     let Some(text) = text.map(|text| text.to_string_lossy()) else {
-        tracing::warn!("PRUNER_TIMEOUT_MS is not set: {DEFAULT_TIMEOUT_MS} ms");
+        tracing::warn!("PRUNER_TIMEOUT_MS is not set; using {DEFAULT_TIMEOUT_MS} ms");
         return Duration::from_millis(DEFAULT_TIMEOUT_MS);
     };
     let Some(given) = whole(text.trim()) else {
-        tracing::warn!("PRUNER_TIMEOUT_MS is {text:?}, which is no whole number: {DEFAULT_TIMEOUT_MS} ms");
+        tracing::warn!(
+            "PRUNER_TIMEOUT_MS is {text:?}, which is not a whole number; using {DEFAULT_TIMEOUT_MS} ms"
+        );
         return Duration::from_millis(DEFAULT_TIMEOUT_MS);
     };
     let taken = given.clamp(SHORTEST_TIMEOUT_MS.into(), LONGEST_TIMEOUT_MS.into());
     if taken != given {
         tracing::warn!(
-            "PRUNER_TIMEOUT_MS is {text}, outside {SHORTEST_TIMEOUT_MS} to {LONGEST_TIMEOUT_MS}: {taken} ms"
+            "PRUNER_TIMEOUT_MS is {text}, outside {SHORTEST_TIMEOUT_MS} to {LONGEST_TIMEOUT_MS}; using {taken} ms"
         );
     }
     Duration::from_millis(u64::try_from(taken).unwrap_or(DEFAULT_TIMEOUT_MS))

@@ -131,12 +131,12 @@ fn print_warnings(warnings: &[PruneWarning]) {
             PruneWarning::InputTooLarge => {
                 "the text is longer than prune.max_input_chars, or has over 250,000 lines, so nothing is cut"
             }
-            PruneWarning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
+            PruneWarning::Timeout => "pruning took longer than --timeout-ms, so nothing is cut",
             PruneWarning::ConstraintsUnmet => {
                 "the text has fewer lines than --min-keep-lines, so nothing is cut"
             }
             PruneWarning::RecoveryUnavailable => {
-                "the original cannot be kept in the data folder, so nothing is cut"
+                "the original cannot be stored in the data folder, so nothing is cut"
             }
             PruneWarning::InternalError => "the engine failed, so nothing is cut; please report it",
             PruneWarning::LedgerUnavailable => "the call cannot be counted; `tamis data show` shows why",

@@ -279,7 +279,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
     };
     let address = config.model.url.value.parse::<HttpUrl>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
-            .hint("set TAMIS_MODEL_URL to an address such as http://127.0.0.1:1234/v1")
+            .hint("set TAMIS_MODEL_URL to a URL such as http://127.0.0.1:1234/v1")
     })?;
     let roles = [
         (Role::Locator, &config.model.locator),
@@ -305,7 +305,7 @@ pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError
         std::fs::metadata(path).map_err(|error| {
             let message = format!("cannot read logs at `{}`", path.display());
             CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
-                .hint("`tamis trace index` lists the default places")
+                .hint("`tamis trace index` lists the default folders")
         })?;
     }
     Ok(trace_of(config, named))

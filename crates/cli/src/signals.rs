@@ -12,7 +12,7 @@ pub(crate) const INTERRUPTED: i32 = 130;
 /// Cancels `shutdown` at the first SIGINT or SIGTERM, and ends the process at the second.
 pub(crate) async fn watch(shutdown: CancellationToken) {
     next_signal().await;
-    tracing::info!("ending when running requests are done; a second signal ends at once");
+    tracing::info!("shutting down when running requests are done; a second signal exits immediately");
     shutdown.cancel();
     next_signal().await;
     std::process::exit(INTERRUPTED);

@@ -35,7 +35,7 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
     assert_eq!(
         said(&["agents", "start", "--task", "x", "--repository", outside.to_str().unwrap()], 2),
         format!(
-            "error: `{}` is not in a git repository\n\nhint: create one with `git init`; an agent needs a commit to begin from\n",
+            "error: `{}` is not in a git repository\n\nhint: create one with `git init`; an agent needs a commit to start from\n",
             outside.display()
         )
     );
@@ -185,8 +185,7 @@ fn an_agent_that_ends_is_noticed() {
         started.stderr
     );
     if started.code == Some(1) {
-        let expected =
-            "error: the agent of work-quit-a1 ended as soon as it was started with exit code 3\n  no key\n";
+        let expected = "error: the agent of work-quit-a1 ended immediately after it started with exit code 3\n  no key\n";
         assert!(started.stderr.contains(expected), "{}", started.stderr);
     } else {
         assert_eq!(started.code, Some(0), "{}", started.stderr);
@@ -236,7 +235,7 @@ fn without_tmux_nothing_is_made() {
     let command = ["agents", "start", "--task", "x", "--", "/bin/sleep", "600"];
     let started = finish(fixture.tamis(&command).env("PATH", &bin), b"");
     assert_eq!(started.code, Some(1));
-    assert!(started.stderr.contains("error: there is no tmux on PATH"), "{}", started.stderr);
+    assert!(started.stderr.contains("error: cannot find tmux on PATH"), "{}", started.stderr);
     let worktrees = fixture.base.data().join("agents/worktrees");
     assert_eq!(std::fs::read_dir(worktrees).unwrap().count(), 0);
     assert_eq!(fixture.git(&fixture.base.work(), &["branch", "--list", "tamis/*"]), "");

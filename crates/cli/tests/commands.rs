@@ -193,7 +193,7 @@ fn a_taken_port_is_explained() {
     assert!(lines[1].starts_with("  because: "), "{}", ran.stderr);
     assert_eq!(
         lines[3],
-        "hint: another tamis may be running there; `tamis serve --port 0` takes a free port"
+        "hint: another tamis may be running there; `tamis serve --port 0` picks a free port"
     );
 }
 

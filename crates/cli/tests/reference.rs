@@ -1,6 +1,6 @@
 //! The reference in `docs/`, the man pages and the help are what the code says.
 //!
-//! Each is rendered anew and compared with the committed file. `UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference`
+//! Each is rendered again and compared with the committed file. `UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference`
 //! writes the files instead.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -17,7 +17,7 @@ use common::Fixture;
 use tamis_config::{ProjectRule, Setting};
 
 const WIDTH: &str = "100";
-const REGENERATE: &str = "`UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference` writes it anew";
+const REGENERATE: &str = "`UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference` regenerates it";
 
 /// Compares a file of the repository with what it should be, or writes it.
 fn check(path: &str, content: &str) {

@@ -197,10 +197,7 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
     let url = |value: &str| ("JEEVES_PRUNER_URL", OsString::from(value));
     for ((name, value), why) in [
         (url("ftp://x/y"), "the pruner's URL `ftp://x/y` is not an absolute http: or https: URL"),
-        (
-            ("JEEVES_MCP_PRUNER_PATH", "nowhere".into()),
-            "/nowhere` cannot be the pruner's server: No such file",
-        ),
+        (("JEEVES_MCP_PRUNER_PATH", "nowhere".into()), "/nowhere` as the pruner's server: No such file"),
         (("JEEVES_MCP_PRUNER_PATH", bad_path), ": must be UTF-8"),
     ] {
         let ran = finish(command(&fixture, &["x"]).env("JEEVES_PRUNER_ENABLED", "on").env(name, value), b"");

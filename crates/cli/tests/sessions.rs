@@ -141,7 +141,7 @@ fn what_cannot_be_started_is_told_before_or_in_its_session() {
     let missing = Launch::of_command(&["no-such-program".into()], Path::new("/"), environment()).unwrap_err();
     assert_eq!(
         (missing.code, missing.message.as_str()),
-        (Code::AgentNotFound, "there is no program no-such-program")
+        (Code::AgentNotFound, "cannot find program `no-such-program`")
     );
     let empty = Launch::of_command(&[], Path::new("/"), environment()).unwrap_err();
     assert_eq!(empty.code, Code::ValidationError);

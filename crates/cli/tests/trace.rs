@@ -649,7 +649,7 @@ fn watching_tells_each_event_as_it_is_written() {
         let mut child =
             past.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert_eq!(errors.next().unwrap().unwrap(), "following 2 logs; Ctrl-C ends it");
+        assert_eq!(errors.next().unwrap().unwrap(), "following 2 logs; press Ctrl-C to stop");
         let message = json!({"role": "user", "content": "one more thing"});
         past.write(&format!(".claude/projects/-work-shop/{SHOP}.jsonl"), &claude(SHOP, 30, "user", message));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -15,7 +15,7 @@ pub enum RunState {
     Init,
     /// It is not wired in, or did not start: the client has only its own tools.
     PrunerDisabled,
-    /// The client was told to start it.
+    /// The client was instructed to start it.
     PrunerStarting,
     /// The client can use it.
     PrunerRunning,
@@ -87,7 +87,7 @@ const NEVER_REACHED: RunTransition = row(
     RunState::PrunerStarting,
     RunEvent::ServerNotStarted,
     RunState::PrunerDisabled,
-    "the agent never said that it had reached the pruner's server",
+    "the agent never reported that it had reached the pruner's server",
     false,
 );
 
@@ -146,7 +146,7 @@ impl RunLifecycle {
             detail => format!(": {detail}"),
         };
         if *is_warning {
-            tracing::warn!("{from} -> {to}: {note}{detail}; the run goes on without it");
+            tracing::warn!("{from} -> {to}: {note}{detail}; the run continues without it");
         } else {
             tracing::info!("{from} -> {to}: {note}{detail}");
         }

@@ -60,15 +60,15 @@ pub enum PrunerWiring {
 pub enum WiringError {
     #[error("the pruner's URL `{0}` is not an absolute http: or https: URL")]
     Url(String),
-    #[error("`{path}` cannot be the pruner's server: {why}")]
+    #[error("cannot use `{path}` as the pruner's server: {why}")]
     Path { path: PathBuf, why: String },
     #[error("`{0}` is a script, and there is no `node` on PATH to run it")]
     NoNode(PathBuf),
     #[error(
-        "there is no `mcp-pruner` beside this program or on PATH; set JEEVES_MCP_PRUNER_PATH to its path"
+        "cannot find `mcp-pruner` next to this program or on PATH; set JEEVES_MCP_PRUNER_PATH to its path"
     )]
     NotFound,
-    #[error("`{0}` is not UTF-8, which a client's configuration must be")]
+    #[error("`{0}` is not UTF-8, which a client's configuration requires")]
     NotText(PathBuf),
     /// A setting that could not be read.
     #[error("{0}")]

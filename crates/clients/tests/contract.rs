@@ -156,7 +156,7 @@ fn every_error_is_logged_as_a_warning_and_the_run_goes_on() {
             lifecycle.apply(*error, "the reason");
         });
         assert_eq!(lifecycle.state(), *recovery);
-        assert!(log.contains(" WARN ") && log.contains("the reason; the run goes on without it"), "{log}");
+        assert!(log.contains(" WARN ") && log.contains("the reason; the run continues without it"), "{log}");
     }
     let warnings = TRANSITIONS.iter().filter(|transition| transition.is_warning).count();
     assert_eq!(warnings, ERROR_ROWS.len());

@@ -96,12 +96,12 @@ impl Indexer {
             };
             // The next question is then answered by reading.
             if let Err(why) = outcome {
-                tracing::warn!("the index of {} cannot be brought up to date: {why}", roots_of(&roots));
+                tracing::warn!("cannot update the index of {}: {why}", roots_of(&roots));
             }
         };
         match std::thread::Builder::new().name("research-index".to_owned()).spawn(work) {
             Ok(_) => *at_work = Some(ended),
-            Err(error) => tracing::warn!("no thread for the index: {error}"),
+            Err(error) => tracing::warn!("cannot start a thread for the index: {error}"),
         }
     }
 

@@ -10,12 +10,12 @@ use rustix::io::Errno;
 pub enum RootError {
     #[error("cannot read folder `{}`: {cause}", .path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    #[error("`{}` cannot be a root: it belongs to the system or is too wide", .path.display())]
+    #[error("`{}` cannot be a root: it is a system folder or too broad", .path.display())]
     System { path: PathBuf },
     /// Nothing is disclosed about what is outside, not even whether it exists.
-    #[error("`{}` is not a folder in the roots", .path.display())]
+    #[error("`{}` is not a folder within the roots", .path.display())]
     Outside { path: PathBuf },
-    #[error("`{}` may not be read: it is a place for secrets", .path.display())]
+    #[error("`{}` may not be read: it may contain secrets", .path.display())]
     Denied { path: PathBuf },
 }
 
@@ -24,7 +24,7 @@ pub enum RootError {
 pub enum AccessError {
     #[error("{path:?} is outside the roots, or behind a link")]
     Outside { path: String },
-    #[error("{path:?} may not be read: it is a place for secrets")]
+    #[error("{path:?} may not be read: it may contain secrets")]
     Denied { path: String },
     #[error("{path:?} is not a file")]
     NotAFile { path: String },

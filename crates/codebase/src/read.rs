@@ -21,7 +21,7 @@ pub enum ReadError {
     System { action: &'static str, path: String, cause: io::Error },
     #[error("'{path}' is {kind}, not a file")]
     NotAFile { path: String, kind: &'static str },
-    #[error("'{path}' has over {} MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`", .limit >> 20)]
+    #[error("'{path}' is larger than {} MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`", .limit >> 20)]
     TooLarge { path: String, limit: u64 },
 }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(
             error_text(&path),
             format!(
-                "'{}' has over 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
+                "'{}' is larger than 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
                 path.display()
             )
         );

@@ -401,7 +401,7 @@ fn roots_are_narrowed_to_folders_in_them() {
             assert_eq!(narrowed, Ok(vec![root.clone()]));
             continue;
         }
-        assert_eq!(narrowed, Err(format!("`{}` is not a folder in the roots", outside.display())));
+        assert_eq!(narrowed, Err(format!("`{}` is not a folder within the roots", outside.display())));
     }
     let narrowed = roots.narrowed(&["src/deep".into()]).unwrap();
     assert_eq!(found(&narrowed), ["b.rs"]);

@@ -190,7 +190,7 @@ impl Kind for Url {
         if has_host {
             Ok(text.to_owned())
         } else {
-            Err("must be an address that begins with http:// or https://".to_owned())
+            Err("must be a URL that begins with http:// or https://".to_owned())
         }
     }
 
@@ -240,7 +240,7 @@ impl Kind for Switch {
     const FORM: Form = Form::Switch;
 
     fn description(&self) -> String {
-        "`1`, `true`, `yes` or `on`; any other value is no".to_owned()
+        "`1`, `true`, `yes` or `on`; any other value is off".to_owned()
     }
 
     fn parse(&self, text: &str) -> Result<bool, String> {

@@ -168,7 +168,7 @@ impl ConfigError {
                 "`tamis config --explain` lists every setting and the source of its value"
             }
             ConfigError::Unreadable { .. } | ConfigError::Unwritable { .. } | ConfigError::Missing { .. } => {
-                "fix or move the file; TAMIS_CONFIG names another user configuration"
+                "fix or move the file, or set TAMIS_CONFIG to another file"
             }
             ConfigError::NoHome => "set TAMIS_DATA_DIR to a folder that you own",
         }

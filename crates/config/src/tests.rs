@@ -233,7 +233,7 @@ fn a_switch_takes_any_text_and_files_may_say_true() {
         home.variable("JEEVES_PRUNER_ENABLED", yes);
         assert!(switch(&home), "{yes:?}");
     }
-    // Nothing is no, too.
+    // An empty value is off too.
     for no in ["", "0", "false", "no", "off", "2", "enabled", "y", "truee", "perhaps"] {
         home.variable("JEEVES_PRUNER_ENABLED", no);
         let config = home.load().unwrap();
@@ -333,8 +333,8 @@ fn a_project_file_that_is_a_link_is_not_read() {
 #[test]
 fn what_research_cannot_use_is_refused() {
     for (name, value, reason) in [
-        ("TAMIS_MODEL_URL", "localhost:1234", "must be an address that begins with http:// or https://"),
-        ("TAMIS_MODEL_URL", "http://", "must be an address that begins with http:// or https://"),
+        ("TAMIS_MODEL_URL", "localhost:1234", "must be a URL that begins with http:// or https://"),
+        ("TAMIS_MODEL_URL", "http://", "must be a URL that begins with http:// or https://"),
         ("TAMIS_DEADLINE_MS", "0", "must be a whole number, 1 or more"),
         ("TAMIS_MAX_TOKENS", "-5", "must be a whole number, 1 or more"),
         ("TAMIS_MODEL_USE", "sometimes", "must be one of auto, never, always"),

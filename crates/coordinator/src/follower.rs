@@ -32,7 +32,7 @@ pub struct EventFollower {
 
 impl AgentService {
     /// Events after this sequence number, as they come; None, or one that does not exist yet: new events only. A caller
-    /// with a number from the future has seen other tables, and would miss what comes.
+    /// with a number from the future has seen other tables, and would miss later events.
     pub async fn follow(self: &Arc<Self>, after: Option<i64>) -> Result<EventFollower> {
         let service = Arc::clone(self);
         blocking(move || {
@@ -67,7 +67,7 @@ impl AgentService {
         let mut seen = None;
         loop {
             match archive.version() {
-                // The first is no change, but what was written before it may not have been read.
+                // The first one is not a change, but what was written before it may not have been read.
                 Ok(version) if seen != Some(version) => {
                     seen = Some(version);
                     self.notify_followers();
@@ -117,7 +117,7 @@ impl EventFollower {
             });
             self.batch = read.await?;
             if self.batch.is_empty() && self.changes.changed().await.is_err() {
-                return Err(AgentsError::new(Code::InternalError, "the events have ended"));
+                return Err(AgentsError::new(Code::InternalError, "there are no more events"));
             }
         }
     }

@@ -69,12 +69,12 @@ impl CoordinatorApi for RemoteCoordinator {
                 status => Err(self.failure(status, answer.json::<ErrorObject>().ok())),
             },
             Err(HttpError::Timeout(_)) => {
-                Err(timed_out(&format!("the coordinator at {url} does not answer")))
+                Err(timed_out(&format!("the coordinator at {url} does not respond")))
             }
             Err(error @ (HttpError::Broken(_) | HttpError::CutShort)) => {
                 Err(outcome_unknown(&format!("the coordinator at {url} went away: {error}")))
             }
-            Err(error) => Err(unavailable(format!("the coordinator at {url} does not answer: {error}"))),
+            Err(error) => Err(unavailable(format!("the coordinator at {url} does not respond: {error}"))),
         }
     }
 }
@@ -102,13 +102,13 @@ pub(crate) fn unavailable(why: String) -> AgentsError {
 }
 
 fn outcome_unknown(why: &str) -> AgentsError {
-    unavailable(format!("cannot know whether it was done: {why}"))
+    unavailable(format!("unknown whether it was done: {why}"))
         .suggest("`tamis agents list` shows what exists")
         .detail(UNKNOWN_OUTCOME, true)
 }
 
 pub(crate) fn timed_out(why: &str) -> AgentsError {
-    AgentsError::new(Code::Timeout, format!("no answer in time: {why}"))
+    AgentsError::new(Code::Timeout, format!("no response in time: {why}"))
         .suggest("`tamis agents show` reports its progress")
 }
 

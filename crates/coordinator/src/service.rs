@@ -298,7 +298,7 @@ async fn in_time<T>(answer_by: Instant, answer: impl Future<Output = Result<T>>)
 pub fn identity_required() -> AgentsError {
     AgentsError::new(
         Code::IdentityRequired,
-        "this tool is for agents, and the caller has not shown which it is",
+        "this tool is for agents, and the caller has not identified itself",
     )
     .suggest("`tamis agents start` starts an agent that may use it")
 }

@@ -48,7 +48,7 @@ pub fn few(paths: &[String]) -> String {
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Uncommitted(paths) => write!(out, "changes that are not committed: {}", few(paths)),
+            Reason::Uncommitted(paths) => write!(out, "uncommitted changes: {}", few(paths)),
             Reason::Untracked(paths) => write!(out, "untracked files: {}", few(paths)),
             Reason::Hidden(paths) => {
                 write!(out, "changes that git is configured not to show: {}", few(paths))
@@ -56,14 +56,14 @@ impl fmt::Display for Reason {
             Reason::Unknown => write!(out, "files, and is not understood as a worktree of its repository"),
             Reason::Unpushed(1) => write!(out, "a commit that no remote and no other branch has"),
             Reason::Unpushed(count) => write!(out, "{count} commits that no remote and no other branch has"),
-            Reason::OnlyHere(1) => write!(out, "a commit that is on no branch"),
-            Reason::OnlyHere(count) => write!(out, "{count} commits that are on no branch"),
+            Reason::OnlyHere(1) => write!(out, "a commit that is not on any branch"),
+            Reason::OnlyHere(count) => write!(out, "{count} commits that are not on any branch"),
             Reason::Stashed(1) => write!(out, "a stash made on the branch"),
             Reason::Stashed(count) => write!(out, "{count} stashes made on the branch"),
             Reason::InProgress(operation) => write!(out, "a {operation} in progress"),
-            Reason::Submodule(path) => write!(out, "the submodule {path} has work that is nowhere else"),
+            Reason::Submodule(path) => write!(out, "submodule {path} has work that exists nowhere else"),
             Reason::Inner(path) => {
-                write!(out, "a repository of its own, {path}, with work that is nowhere else")
+                write!(out, "a separate repository, {path}, with work that exists nowhere else")
             }
         }
     }

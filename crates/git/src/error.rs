@@ -46,7 +46,7 @@ impl GitError {
     pub(crate) fn file(doing: &str, path: &Path, error: &std::io::Error) -> GitError {
         let failed = GitError::new(GitErrorKind::File, format!("cannot {doing} {}: {error}", path.display()));
         if error.kind() == std::io::ErrorKind::StorageFull {
-            return failed.hint("make room on the disk, and call again: nothing was changed");
+            return failed.hint("free up disk space and try again; nothing was changed");
         }
         failed
     }

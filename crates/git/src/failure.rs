@@ -19,24 +19,24 @@ pub(super) fn of(call: &str, stderr: &str, code: Option<i32>) -> GitError {
     let message = readable(stderr);
     if let Some(lock) = lock_file(stderr) {
         let lock = readable(lock);
-        return GitError::new(GitErrorKind::Locked, format!("{call} cannot go on: another git holds {lock}"))
+        return GitError::new(GitErrorKind::Locked, format!("{call} failed: another git process holds `{lock}`"))
             .hint(format!("`fuser -v '{lock}'` and `ps -C git -o pid,lstart,args` show the process that holds it"))
-            .hint("call again when that git has ended; if none is running, the file was left behind by one that was killed, and can be moved away");
+            .hint("try again when that process has ended; if none is running, a killed process left the file behind, and it can be moved away");
     }
     if ["No space left on device", "Disk quota exceeded", "File too large"]
         .iter()
         .any(|sign| message.contains(sign))
     {
-        return GitError::new(GitErrorKind::File, format!("{call} could not write: {message}"))
-            .hint("make room on the disk, and call again: nothing was changed");
+        return GitError::new(GitErrorKind::File, format!("{call} cannot write: {message}"))
+            .hint("free up disk space and try again; nothing was changed");
     }
     if let Some((_, rest)) = message.split_once("detected dubious ownership in repository at '") {
         let folder = rest.split('\'').next().unwrap_or_default();
         return GitError::new(
             GitErrorKind::Failed,
-            format!("{folder} belongs to another user, so git does not work there"),
+            format!("`{folder}` belongs to another user, so git refuses to use it"),
         )
-        .hint(format!("if you trust it: git config --global --add safe.directory '{folder}'"));
+        .hint(format!("if you trust it, run: git config --global --add safe.directory '{folder}'"));
     }
     let ended = match code {
         Some(code) => format!("{call} failed ({code})"),

@@ -331,7 +331,7 @@ impl Call<'_> {
         if !self.folder.is_dir() {
             return Err(GitError::new(
                 GitErrorKind::Failed,
-                format!("the folder {} does not exist", self.folder.display()),
+                format!("folder `{}` does not exist", self.folder.display()),
             ));
         }
         let mut program = Program::new(&self.git.program)
@@ -363,18 +363,18 @@ impl Call<'_> {
         let output = program.time_limit(limit).max_output(MAX_OUTPUT).max_stderr(MAX_STDERR).run();
         let output = output.map_err(|error| match error {
             ProgramError::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => {
-                GitError::new(GitErrorKind::Failed, format!("there is no program {:?}", self.git.program))
-                    .hint("install git, and see that `git --version` answers")
+                GitError::new(GitErrorKind::Failed, format!("cannot find program {:?}", self.git.program))
+                    .hint("install git, and check that `git --version` works")
             }
             ProgramError::TimedOut { .. } => GitError::new(
                 GitErrorKind::TimedOut,
-                format!("{} took longer than {:.1} s, and was ended", self.verb(), limit.as_secs_f32()),
+                format!("{} took longer than {:.1} s and was ended", self.verb(), limit.as_secs_f32()),
             ),
             ProgramError::TooMuchOutput { .. } => {
-                GitError::new(GitErrorKind::Failed, format!("{} wrote more than can be held", self.verb()))
+                GitError::new(GitErrorKind::Failed, format!("{} wrote too much output", self.verb()))
             }
             ProgramError::Start { cause: error, .. } | ProgramError::Output { cause: error } => {
-                GitError::new(GitErrorKind::Failed, format!("{} could not be started: {error}", self.verb()))
+                GitError::new(GitErrorKind::Failed, format!("cannot start {}: {error}", self.verb()))
             }
             // Nothing cancels a blocking run.
             ProgramError::Cancelled => {

@@ -152,11 +152,11 @@ impl Worktree {
         Err(GitError::new(
             GitErrorKind::Failed,
             format!(
-                "there are {MOST_NAMES} files with names like {FIRST_NAME}.md in {}",
+                "there are already {MOST_NAMES} files named like {FIRST_NAME}.md in {}",
                 self.path().display()
             ),
         )
-        .hint("remove those that are not needed"))
+        .hint("remove the ones that are no longer needed"))
     }
 
     /// Whether the path and its index differ from the commit: the beginning of git's line about it.
@@ -213,11 +213,8 @@ impl Worktree {
             return Err(hindrance);
         }
         if let Some(path) = state.conflicts.first() {
-            return Err(GitError::new(
-                GitErrorKind::Busy,
-                format!("{path} has a conflict that is not resolved"),
-            )
-            .hint("resolve it and `git add` the file, and call again"));
+            return Err(GitError::new(GitErrorKind::Busy, format!("{path} has an unresolved conflict"))
+                .hint("resolve it, run `git add` on the file, and try again"));
         }
         match (state.checked_out, state.head) {
             (CheckedOut::OnBranch(_), Some(tip)) => Ok(tip),
@@ -334,9 +331,9 @@ impl Worktree {
                 Some(_) => {
                     return Err(GitError::new(
                         GitErrorKind::UncommittedChanges,
-                        format!("{path} is staged in one form, and is in the worktree in another"),
+                        format!("{path} differs between the index and the worktree"),
                     )
-                    .hint(format!("stage or drop one of them (`git add {path}`), and call again")));
+                    .hint(format!("stage or discard the change (`git add {path}`) and try again")));
                 }
             }
         }
@@ -376,6 +373,6 @@ impl Worktree {
 }
 
 fn keeps_moving(branch: &BranchName) -> GitError {
-    GitError::new(GitErrorKind::Busy, format!("the branch {branch}, or its notes, change all the time"))
-        .hint("call again when its agent pauses")
+    GitError::new(GitErrorKind::Busy, format!("branch {branch} or its notes keep changing"))
+        .hint("try again when its agent pauses")
 }

@@ -159,9 +159,9 @@ impl Repository {
         if own.into_iter().any(|own| place.git_dir.starts_with(&own) || place.common_dir.starts_with(&own)) {
             return Err(GitError::new(
                 GitErrorKind::Failed,
-                format!("the remote {} is inside the repository itself, and is not trusted", remote.name),
+                format!("remote {} points into the repository itself and is not trusted", remote.name),
             )
-            .hint(format!("give it an address outside: git remote set-url {} URL", remote.name)));
+            .hint(format!("point it elsewhere: git remote set-url {} URL", remote.name)));
         }
         place.check_owner(&self.git)?;
         place.check_links()?;
@@ -205,12 +205,12 @@ impl Repository {
         Err(GitError::new(
             GitErrorKind::Failed,
             format!(
-                "the repository's own configuration changes whom secured connections trust ({}), so the token for {} is not sent",
+                "the repository's configuration changes which servers are trusted ({}), so the token for {} is not sent",
                 loosened.join(", "),
                 credential.origin
             ),
         )
-        .hint("if it has to be so, set it in your own configuration: git config --global …"))
+        .hint("if this is intended, set it in your user configuration: git config --global …"))
     }
 }
 
@@ -219,9 +219,11 @@ fn rejected(remote: &Remote, branch: &BranchName, line: &str, stderr: &str) -> G
     if line.contains("non-fast-forward") || line.contains("fetch first") || line.contains("[rejected]") {
         return GitError::new(
             GitErrorKind::Failed,
-            format!("{remote} has commits on {branch} that are not here, so the push was refused"),
+            format!(
+                "{remote} has commits on {branch} that this repository does not have, so the push was refused"
+            ),
         )
-        .hint(format!("bring them in, and call again: git pull --no-rebase {remote} {branch}"));
+        .hint(format!("pull them and try again: git pull --no-rebase {remote} {branch}"));
     }
     let reason = line.rsplit('\t').next().unwrap_or_default();
     let message = failure::readable(stderr);
@@ -241,7 +243,7 @@ fn unreachable(remote: &Remote, credential: Option<&Credential>, mut failed: Git
     let refused =
         ["could not read Username", "Authentication failed", "Permission denied", "returned error: 403"];
     if refused.iter().any(|sign| failed.message.contains(sign)) {
-        return failed.hint(format!("see that you may push there: git push --dry-run {}", remote.name));
+        return failed.hint(format!("check that you can push there: git push --dry-run {}", remote.name));
     }
     failed
 }

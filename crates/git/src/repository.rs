@@ -46,7 +46,7 @@ impl Repository {
                 GitErrorKind::Failed,
                 format!("the repository {} has no commit yet", found.folder().display()),
             )
-            .hint("commit something first: git add --all && git commit -m \"First commit\""));
+            .hint("create the first commit: git add --all && git commit -m \"First commit\""));
         }
         Ok(found)
     }
@@ -145,7 +145,7 @@ impl Repository {
                 self.folder().display()
             ),
         )
-        .hint("check out the branch to begin from: git switch BRANCH"))
+        .hint("check out the branch to start from: git switch BRANCH"))
     }
 
     /// The branch that a symbolic reference names.

@@ -52,7 +52,7 @@ impl Repository {
             return Err(GitError::new(
                 GitErrorKind::Kept,
                 format!(
-                    "the branch {branch} is kept: {} does not hold its tip {}",
+                    "branch {branch} is kept: {} does not contain its tip {}",
                     branch.undo_reference(),
                     tip.short()
                 ),
@@ -62,7 +62,7 @@ impl Repository {
         if let Some(worktree) = on_it {
             return Err(GitError::new(
                 GitErrorKind::Kept,
-                format!("the branch {branch} is kept: the worktree {} is on it", worktree.path.display()),
+                format!("branch {branch} is kept: it is checked out in worktree {}", worktree.path.display()),
             ));
         }
         self.call().args(["update-ref", "-d", &branch.reference(), tip.as_str()]).writes().run()?;
@@ -170,7 +170,7 @@ impl Worktree {
             )?);
         }
         for name in self.own_references()? {
-            // A reference may name something that is no commit.
+            // A reference may name something that is not a commit.
             commits.extend(self.repository.resolve(&name)?);
         }
         commits.extend(self.only_logged(&commits)?);

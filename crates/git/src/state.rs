@@ -50,7 +50,7 @@ pub enum CheckedOut {
     OnBranch(BranchName),
     /// A commit itself is checked out.
     Detached,
-    /// The folder is gone, or is no worktree of the repository any more.
+    /// The folder is gone, or is no longer a worktree of the repository.
     Vanished,
 }
 
@@ -83,16 +83,16 @@ impl WorktreeState {
             (CheckedOut::Vanished, _) => Some(GitError::new(GitErrorKind::Failed, "the worktree is gone")),
             (_, Some(operation)) => {
                 Some(busy(format!("the worktree is in the middle of a {operation}")).hint(format!(
-                    "end it, with `git {operation} --continue` or `git {operation} --abort`, and call again"
+                    "finish it with `git {operation} --continue` or `git {operation} --abort`, and try again"
                 )))
             }
             (CheckedOut::Detached, None) => Some(
-                busy(format!("the worktree is on no branch, and not on {branch}"))
-                    .hint(format!("go back to it with `git switch {branch}`, and call again")),
+                busy(format!("the worktree is not on any branch; expected {branch}"))
+                    .hint(format!("switch back with `git switch {branch}` and try again")),
             ),
             (CheckedOut::OnBranch(other), None) if other != branch => Some(
-                busy(format!("the worktree is on the branch {other}, and not on {branch}"))
-                    .hint(format!("go back to it with `git switch {branch}`, and call again")),
+                busy(format!("the worktree is on branch {other}; expected {branch}"))
+                    .hint(format!("switch back with `git switch {branch}` and try again")),
             ),
             (CheckedOut::OnBranch(_), None) => None,
         }

@@ -236,10 +236,10 @@ impl Repository {
             Some(tip) => {
                 return Err(GitError::new(
                     GitErrorKind::Failed,
-                    format!("the branch {branch} is there already, at {}", tip.short()),
+                    format!("branch {branch} already exists, at {}", tip.short()),
                 )
-                .hint(format!("look at it: git log {branch}"))
-                .hint(format!("if it is not needed: git branch -D {branch}")));
+                .hint(format!("inspect it: git log {branch}"))
+                .hint(format!("if it is not needed, delete it: git branch -D {branch}")));
             }
             None => {
                 self.update_reference(&branch.reference(), at, None, "tamis: a new instance")?;
@@ -366,7 +366,7 @@ impl Repository {
                 if why.is_empty() { String::new() } else { format!(": {}", super::failure::readable(why)) };
             let place = path.display();
             return Err(GitError::new(GitErrorKind::Kept, format!("{place} stays: it is locked{why}"))
-                .hint(format!("if it may go: git worktree unlock '{place}'")));
+                .hint(format!("if it may be removed: git worktree unlock '{place}'")));
         }
         call.arg("--").arg(&there.path).writes().run()?;
         Ok(Removed::Done)
@@ -409,8 +409,8 @@ fn point_to(path: &Path, own: &Path) -> Result<()> {
 }
 
 fn taken(path: &Path) -> GitError {
-    GitError::new(GitErrorKind::Failed, format!("{} is there already, and is something else", path.display()))
-        .hint(format!("look at it: git -C '{}' status", path.display()))
+    GitError::new(GitErrorKind::Failed, format!("`{}` already exists and is something else", path.display()))
+        .hint(format!("inspect it: git -C '{}' status", path.display()))
 }
 
 /// A path in one spelling, also when its last part is not there.

@@ -53,7 +53,7 @@ impl Github {
         let repository = self.read::<Value>(&answer)?;
         match repository["default_branch"].as_str() {
             Some(branch) if !branch.is_empty() => Ok(plain_line(branch)),
-            _ => Err(self.unreadable("it names no default branch").into()),
+            _ => Err(self.unreadable("it does not name a default branch").into()),
         }
     }
 

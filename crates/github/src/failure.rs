@@ -38,8 +38,7 @@ impl From<GithubFailure> for GithubError {
 }
 
 pub(super) fn no_token(host: &str) -> GithubError {
-    let message =
-        format!("there is no token for {host}: GITHUB_TOKEN is not set, and the gh program has none");
+    let message = format!("no token for {host}: GITHUB_TOKEN is not set, and `gh` has none");
     how_to_log_in(GithubError::new(GithubErrorKind::Unauthorized, message), host)
 }
 
@@ -53,7 +52,7 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
 pub(super) fn out_of_time(repository: &GithubRepository) -> GithubFailure {
     let message = format!("there was no time left to send {} a request", repository.host());
     let error = GithubError::new(GithubErrorKind::Unavailable, message)
-        .hint("call again; MCP_TOOL_TIMEOUT, in milliseconds, allows more time");
+        .hint("try again; MCP_TOOL_TIMEOUT (in milliseconds) allows more time");
     GithubFailure { error: Box::new(error), outcome: WriteOutcome::NotDone, again: None }
 }
 
@@ -72,7 +71,7 @@ pub(super) fn of_exchange(
         GithubErrorKind::Unavailable,
         format!("GitHub ({}) failed: {cause}", repository.host()),
     )
-    .hint("call again in a while");
+    .hint("try again later");
     GithubFailure { error: Box::new(error), outcome, again: Some(None) }
 }
 
@@ -94,10 +93,10 @@ pub(super) fn of_answer(
     let (error, outcome) = match status {
         _ if limited => {
             let wait = headers.retry_after.or_else(|| until(headers.rate_limit_reset));
-            let wait = wait.map_or("in a while".to_owned(), |wait| format!("in {} s", wait.as_secs()));
-            let message = with(format!("{host} wants fewer requests for now ({status})"));
+            let wait = wait.map_or("later".to_owned(), |wait| format!("in {} s", wait.as_secs()));
+            let message = with(format!("{host} limits requests at the moment ({status})"));
             (
-                failure(GithubErrorKind::Unavailable, message).hint(format!("call again {wait}")),
+                failure(GithubErrorKind::Unavailable, message).hint(format!("try again {wait}")),
                 WriteOutcome::NotDone,
             )
         }
@@ -107,7 +106,7 @@ pub(super) fn of_answer(
         }
         403 | 404 => {
             let message = with(format!(
-                "the token has no permission for this in {repository}, or it is not there ({status})"
+                "the token has no permission for this in {repository}, or it does not exist ({status})"
             ));
             let error = failure(GithubErrorKind::Forbidden, message).hint(
                 "give the token read and write access to pull requests, issues and contents of the repository",
@@ -122,10 +121,7 @@ pub(super) fn of_answer(
         }
         408 | 500.. => {
             let message = with(format!("{host} answered with status {status}"));
-            (
-                failure(GithubErrorKind::Unavailable, message).hint("call again in a while"),
-                WriteOutcome::Unclear,
-            )
+            (failure(GithubErrorKind::Unavailable, message).hint("try again later"), WriteOutcome::Unclear)
         }
         _ => {
             let exists =

@@ -101,7 +101,7 @@ impl GithubSettings {
     fn base(&self, repository: &GithubRepository) -> Result<HttpUrl> {
         let invalid = |url: &str, why: &dyn std::fmt::Display| {
             GithubError::new(GithubErrorKind::Invalid, format!("cannot use `{url}` for GitHub: {why}"))
-                .hint("set github.url to the address of its API, such as https://github.example/api/v3")
+                .hint("set github.url to the URL of its API, such as https://github.example/api/v3")
         };
         let base = match &self.url {
             Some(url) => url.clone(),
@@ -120,10 +120,10 @@ impl GithubSettings {
             }
         };
         if !base.is_private() {
-            return Err(invalid(&base.to_string(), &"the token would go there unencrypted"));
+            return Err(invalid(&base.to_string(), &"the token would be sent unencrypted"));
         }
         if base.to_string().contains('?') {
-            return Err(invalid(&base.to_string(), &"it has a query in it"));
+            return Err(invalid(&base.to_string(), &"it contains a query"));
         }
         Ok(base)
     }

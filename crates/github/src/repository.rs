@@ -97,9 +97,7 @@ pub(super) fn named_by(remote: &str, is_github: impl Fn(&str) -> bool) -> Result
         // The path is not quoted: what is odd about it may be a secret at the wrong place.
         _ => Err(GithubError::new(
             GithubErrorKind::Invalid,
-            format!(
-                "the remote is on {host}, and its URL does not end in the names of an owner and a repository"
-            ),
+            format!("the remote is on {host}, but its URL does not end in OWNER/NAME"),
         )
         .hint(format!("git remote set-url origin https://{host}/OWNER/NAME.git"))),
     }

@@ -67,11 +67,11 @@ pub(super) fn of_gh(program: &OsStr, host: &str, limit: Duration) -> Option<Gith
     match output {
         Ok(output) if output.status.success() => GithubToken::new(str::from_utf8(&output.stdout).ok()?),
         Ok(_) => {
-            tracing::debug!("the gh program has no token for this host");
+            tracing::debug!("`gh` has no token for this host");
             None
         }
         Err(error) => {
-            tracing::debug!(%error, "the gh program gave no token");
+            tracing::debug!(%error, "`gh` returned no token");
             None
         }
     }

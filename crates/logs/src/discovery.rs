@@ -137,7 +137,7 @@ pub struct DiscoveredLogs {
     stores: Vec<PathBuf>,
 }
 
-/// Looks for logs. What is not there is no problem.
+/// Looks for logs. A missing folder is not an error.
 pub fn discover(locations: &LogLocations) -> DiscoveredLogs {
     let mut found = DiscoveredLogs::default();
     for place in &locations.logs {

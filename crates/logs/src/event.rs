@@ -201,7 +201,7 @@ impl<'a> Content<'a> {
         Content::Text(text.into())
     }
 
-    /// As JSON. Never fails: what is no JSON (too deep, torn) is given as the text that it is.
+    /// As JSON. Never fails: what is not valid JSON (too deep, torn) becomes a JSON string.
     pub fn to_value(&self) -> Value {
         let parsed =
             |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));

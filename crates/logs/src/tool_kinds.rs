@@ -19,7 +19,7 @@ pub enum ToolKind {
     Fetch,
     /// Has another agent work.
     Delegate,
-    /// Polls something that is running: repeating the call is no loop.
+    /// Polls something that is running: repeating the call is not a loop.
     Poll,
     /// Asks the person: its duration is the person's.
     Ask,
@@ -76,7 +76,7 @@ pub struct CallDetails {
     pub tool_kind: ToolKind,
     /// Files that it is about, as the call names them.
     pub paths: Vec<String>,
-    /// The command, the pattern, the question: what it is about when that is no file.
+    /// The command, the pattern, the question: what it is about, if not a file.
     pub words: Option<String>,
     /// 1-based first line and how many, of a read in part.
     pub range: Option<(u64, u64)>,

@@ -278,7 +278,7 @@ fn what_is_not_understood_is_counted() {
         Unrecognised::Record("what".into()),
         Unrecognised::Part("content.smell".into()),
         Unrecognised::Part("head.mood".into()),
-        Unrecognised::Unreadable("line is no object".into()),
+        Unrecognised::Unreadable("line is not an object".into()),
     ];
     assert_eq!(unrecognised, expected);
 }

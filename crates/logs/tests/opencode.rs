@@ -450,7 +450,7 @@ fn a_damaged_row_costs_that_row() {
     assert_eq!(kinds(&transcript), [EventKind::User]);
     let expected = [
         Unrecognised::Unreadable("part ends too early".into()),
-        Unrecognised::Unreadable("part is no JSON".into()),
+        Unrecognised::Unreadable("part is not JSON".into()),
         Unrecognised::Record("part without its message".into()),
     ];
     assert_eq!(transcript.unrecognised, expected);

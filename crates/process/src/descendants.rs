@@ -16,7 +16,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
-        tracing::warn!("orphans of the agent cannot be adopted, and may outlive the run: {error}");
+        tracing::warn!("cannot adopt orphans of the agent, which may outlive the run: {error}");
     }
 }
 

@@ -137,7 +137,7 @@ pub(crate) fn signal(pid: Pid, leader: Leader, signal: Signal) {
     }
 }
 
-/// Runs work that blocks on a thread of its own. It goes on to its end though nobody waits for the result any more.
+/// Runs work that blocks on a thread of its own. It runs to its end even if no caller waits for the result any more.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {

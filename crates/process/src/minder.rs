@@ -42,7 +42,7 @@ pub struct MinderOrder {
 /// Why the minder started no program.
 #[derive(Debug, thiserror::Error)]
 pub enum MinderError {
-    #[error("the minder got no order: it is started by `tamis run`, not by hand")]
+    #[error("the minder received no launch request: it is started by `tamis run`, not by hand")]
     NoOrder,
     #[error("cannot start {program}")]
     Start { program: String, source: std::io::Error },

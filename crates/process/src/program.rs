@@ -14,7 +14,7 @@ use crate::errno_text;
 const DEFAULT_MAX_OUTPUT: usize = 256 << 20;
 
 /// A program with its options. It inherits the environment and the working folder, reads an empty stdin, and may take any
-/// time, unless told otherwise.
+/// time, unless configured otherwise.
 pub struct Program {
     command: Command,
     pub(crate) stdin: Option<Vec<u8>>,
@@ -61,13 +61,13 @@ pub enum ProgramError {
     #[error("cannot start {program}{}: {}", in_folder(.folder), errno_text(.cause))]
     Start { program: String, folder: Option<PathBuf>, cause: io::Error },
     #[error(
-        "it wrote over {} MiB and was ended; send what it writes to a file, and read a part of that",
+        "it wrote more than {} MiB and was ended; redirect its output to a file and read a part of it",
         .limit >> 20
     )]
     TooMuchOutput { limit: usize },
     #[error("it took longer than {} s and was ended", .limit.as_secs_f64())]
     TimedOut { limit: Duration },
-    #[error("its output cannot be read: {}", errno_text(.cause))]
+    #[error("cannot read its output: {}", errno_text(.cause))]
     Output { cause: io::Error },
     #[error("cancelled")]
     Cancelled,
@@ -157,7 +157,7 @@ impl Program {
         self
     }
 
-    /// Keeps only the first bytes of stderr. More than that is no error.
+    /// Keeps only the first bytes of stderr. More than that is not an error.
     #[must_use]
     pub fn max_stderr(mut self, bytes: usize) -> Program {
         self.max_stderr = bytes;

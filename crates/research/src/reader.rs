@@ -48,7 +48,7 @@ pub struct SourceFile {
 pub enum SourceReadError {
     #[error(transparent)]
     Access(#[from] AccessError),
-    #[error("the limits of this request are used up")]
+    #[error("the limits of this request are exhausted")]
     LimitReached,
 }
 

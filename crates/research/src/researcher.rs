@@ -21,7 +21,7 @@ use request::RequestRun;
 /// Settings of a researcher.
 pub struct ResearchSettings {
     pub roots: Roots,
-    /// Notes of former work; without them there is no role for notes.
+    /// Notes from earlier work; without them the thoughts role does not run.
     pub thoughts: Option<Roots>,
     /// Where artifacts are written.
     pub artifacts: PathBuf,

@@ -72,7 +72,7 @@ impl WorkerPool {
             let named = std::thread::Builder::new().name(format!("research-{number}"));
             // The other workers do the work; without any, tasks end at their deadline.
             if let Err(error) = named.spawn(move || shared.work()) {
-                tracing::warn!("a worker cannot be started: {error}");
+                tracing::warn!("cannot start a worker: {error}");
             }
         }
         WorkerPool { shared, workers, most_waiting }

@@ -31,7 +31,7 @@ pub(super) struct CutLine {
     pub(super) number: usize,
     /// As it is compared.
     pub(super) text: String,
-    /// Seen again elsewhere, so that a later need of it is no cost of this cut.
+    /// Seen again elsewhere, so a later need for it is not a cost of this cut.
     given: bool,
     /// And in which event.
     pub(super) need: Option<(Need, u64)>,

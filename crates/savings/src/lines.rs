@@ -87,7 +87,7 @@ fn after_number<'l>(text: &'l str, signs: &[&str]) -> Option<&'l str> {
     signs.iter().find_map(|sign| rest.strip_prefix(sign))
 }
 
-/// Whether a bare line has enough content that its second occurrence is no coincidence.
+/// Whether a bare line has enough content that its second occurrence is not a coincidence.
 pub(super) fn is_distinctive(bare: &str) -> bool {
     bare.len() >= DISTINCTIVE
         && bare.chars().filter(|letter| letter.is_alphanumeric()).count() >= 8

@@ -112,7 +112,7 @@ impl Conversation {
                     self.gave(&text);
                 }
             }
-            // A path that is read is no quotation.
+            // A path that is read is not a quotation.
             ToolKind::Read | ToolKind::Plan => {}
             _ => {
                 let mut strings = Vec::new();

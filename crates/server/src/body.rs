@@ -87,7 +87,7 @@ pub(crate) fn answer_unread(request: Request, mut answer: Response) -> Response 
     }
     // The rest of the body must not be read as the next request.
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    // A client that expects to be told to continue sends nothing after this answer.
+    // A client that waits for `100 Continue` sends nothing after this answer.
     if !request.headers().contains_key(header::EXPECT) {
         tokio::spawn(tokio::time::timeout(BODY_TIMEOUT, discard(request.into_body())));
     }

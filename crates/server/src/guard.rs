@@ -106,8 +106,8 @@ async fn check_identity(admitted: Admitted, served: &Served) -> Result<Admitted,
         Err(error) => Err(error),
     };
     let unknown = || {
-        AgentsError::new(Code::IdentityRequired, "the caller is not known as an instance")
-            .suggest("these tools are for agents that `tamis agents start` has started")
+        AgentsError::new(Code::IdentityRequired, "the caller is not a known instance")
+            .suggest("these tools are for agents started by `tamis agents start`")
     };
     match owner.and_then(|owner| owner.ok_or_else(unknown)) {
         Ok(_) => Ok(admitted),

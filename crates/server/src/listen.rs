@@ -26,7 +26,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum size of a request's head. Bodies are read in pieces of this size.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
-/// How long running requests may take after the server was told to end.
+/// How long running requests may take after shutdown has begun.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bound address.

@@ -184,7 +184,7 @@ impl ServerHandler for McpDoor {
     }
 }
 
-/// Waits for the call and forwards its progress if the client asked for it. All of it is sent before the answer: a client may
+/// Waits for the call and forwards its progress if the client requested it. All of it is sent before the answer: a client may
 /// forget a progress token once it has its answer.
 async fn forwarding_progress(
     call: impl Future<Output = Reply>,

@@ -1,6 +1,6 @@
 //! MCP over stdio, with a transport of our own.
 //!
-//! rmcp's transport drops lines that it cannot parse, so the client would wait for ever, and accepts lines of any length. Ours
+//! rmcp's transport drops lines that it cannot parse, so the client would wait forever, and accepts lines of any length. Ours
 //! answers every line that needs an answer: -32700 for invalid JSON, -32600 for what is not a message or is over 16 MiB. It
 //! also ignores notifications before a session is open, because rmcp ends at them.
 

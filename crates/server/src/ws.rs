@@ -139,7 +139,7 @@ async fn send_events(
                 Ok(event) => socket.send(text(&ServerMessage::Event(event))?).await.ok()?,
                 Err(error) => {
                     tracing::error!(%error, "cannot read events");
-                    return Some((close_code::ERROR, "the events cannot be read"));
+                    return Some((close_code::ERROR, "cannot read the events"));
                 }
             },
             _ = pings.tick() => {

@@ -107,7 +107,7 @@ async fn a_call_without_an_identity_is_told_what_it_lacks() {
                 json!({
                     "code": "IDENTITY_REQUIRED",
                     "error": "IDENTITY_REQUIRED",
-                    "message": "this tool is for agents, and the caller has not shown which it is",
+                    "message": "this tool is for agents, and the caller has not identified itself",
                     "instance_id": null,
                     "tool_name": name,
                     "suggestions": ["`tamis agents start` starts an agent that may use it"],

@@ -46,7 +46,7 @@ pub(crate) struct Rendered {
 /// Cuts that do not fit the text or the limits: a bug of the engine, which must not reach the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidCuts {
-    #[error("the cuts are out of order, out of the text or touch each other")]
+    #[error("the cuts are out of order, outside the text or adjacent")]
     Shape,
     #[error("more was cut than the limits allow")]
     Limits,

@@ -76,7 +76,7 @@ impl StoreError {
             StoreError::Untrusted { path, why } => Some(match why {
                 Distrust::Owner { .. } => "set TAMIS_DATA_DIR to a folder of your own".into(),
                 Distrust::Writable { .. } => format!(
-                    "check that nobody else put files into it, then run `chmod go-w '{}'`, or set TAMIS_DATA_DIR to \
+                    "check that no other user has put files into it, then run `chmod go-w '{}'`, or set TAMIS_DATA_DIR to \
                      another folder",
                     path.display()
                 ),

@@ -28,7 +28,7 @@ mod linux {
     pub(crate) fn end_all(folder: &Path, grace: Duration) -> Vec<String> {
         let deadline = Instant::now() + grace;
         let mut killed = Vec::new();
-        // Repeated until none is found, because one that ended may have started another. But not for ever: a process may be
+        // Repeated until none is found, because one that ended may have started another. But not forever: a process may be
         // out of reach (no file descriptors left, another user's) or stuck in the kernel.
         while let Some((pid, command_line)) =
             find(folder).filter(|_| Instant::now() < deadline + KILL_TIMEOUT)

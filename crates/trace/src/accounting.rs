@@ -45,7 +45,7 @@ pub enum ReportVerdict {
     First,
     /// A later report of a request, which counts in the place of the earlier.
     Replaced,
-    /// A later report that is no larger.
+    /// A later report that is not larger.
     Same,
     /// An earlier session's log counts the request.
     CountedElsewhere,

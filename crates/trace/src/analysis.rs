@@ -66,7 +66,7 @@ pub struct AnalysisSummary {
     /// Whose events are counted: the session's own, and its subagents' if requested.
     pub sessions: u64,
     pub failed_tool_calls: u64,
-    /// What the person did not let happen is no failure.
+    /// What the user declined is not a failure.
     pub declined_tool_calls: u64,
     pub tokens: Tokens,
     pub requests: u64,

@@ -1,4 +1,4 @@
-//! Errors of this crate. A record that cannot be read is no error: it is counted.
+//! Errors of this crate. A record that cannot be read is not an error: it is counted.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum TraceError {
-    #[error("the index of past sessions cannot be used")]
+    #[error("cannot use the index of past sessions")]
     Index(#[from] StoreError),
-    #[error("the data folder {path} cannot be used")]
+    #[error("cannot use data folder `{path}`")]
     DataDir { path: PathBuf, source: std::io::Error },
-    #[error("another process is indexing in {path}")]
+    #[error("another process is indexing in `{path}`")]
     Busy { path: PathBuf },
-    #[error("{path} cannot be read")]
+    #[error("cannot read `{path}`")]
     Log { path: String, source: std::io::Error },
-    #[error("{path} was changed or removed meanwhile")]
+    #[error("`{path}` was changed or removed in the meantime")]
     Changed { path: String },
     #[error("Session not found: {id}")]
     NoSuchSession { id: String },

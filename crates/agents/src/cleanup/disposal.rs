@@ -40,7 +40,7 @@ impl Coordinator {
                 }
             };
             if is_review && let Some(lost) = inner.first() {
-                disposal.kept.push(format!("{worktree} stays: {lost} in it is a repository of its own"));
+                disposal.kept.push(format!("{worktree} stays: it contains a separate repository, {lost}"));
                 return Ok(disposal);
             }
             let removal = if is_review { Removal::Everything } else { Removal::OnlyClean };
@@ -110,8 +110,10 @@ impl Coordinator {
             return Ok(());
         }
         if self.cannot_be_held(instance)? {
-            let message =
-                format!("{} has something that no ref can hold, and stays", instance.worktree.display());
+            let message = format!(
+                "{} stays: it contains something that cannot be stored in a ref",
+                instance.worktree.display()
+            );
             return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
         }
         let repository = self.repository(&instance.repository)?;

@@ -37,7 +37,7 @@ impl Coordinator {
         // What was interrupted before may have been undone altogether.
         let instance = self.archive.instance(id)?;
         if !instance.status.may_become(status) {
-            let message = format!("{id} is over already: it is {}", instance.status);
+            let message = format!("{id} has already ended: it is {}", instance.status);
             return Err(AgentsError::new(Code::InvalidState, message)
                 .about(id)
                 .suggest("`tamis agents gc` removes what is no longer needed"));
@@ -49,7 +49,7 @@ impl Coordinator {
         match self.clean_up_family(id) {
             // Another process uses the worktree: the instance is over, and the rest is done in a minute.
             Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {
-                tracing::warn!("{id} is cleaned up later: {error}");
+                tracing::warn!("{id} will be cleaned up later: {error}");
             }
             cleaned => cleaned?,
         }
@@ -117,7 +117,7 @@ impl Coordinator {
     /// The same without a caller that waits: what fails is tried again by the next reconciliation.
     pub(crate) fn clean_up_soon(&self, member: &InstanceId) {
         if let Err(error) = self.clean_up_family(member) {
-            tracing::warn!("the family of {member} is cleaned up later: {error}");
+            tracing::warn!("the family of {member} will be cleaned up later: {error}");
         }
     }
 
@@ -187,7 +187,7 @@ impl Coordinator {
         let spawned = std::thread::Builder::new().name("tamis-let-go".to_owned()).spawn(clean_up);
         if let Err(error) = spawned {
             self.leave(&ids);
-            tracing::warn!("no thread to clean up with; the next reconciliation does it: {error}");
+            tracing::warn!("cannot start a thread to clean up, so the next reconciliation does it: {error}");
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn begin_operation(
     Ok(connection.last_insert_rowid())
 }
 
-/// Writes the plan anew, when a step found out what the next ones need.
+/// Replaces the plan, when a step has found out what the next ones need.
 pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> rusqlite::Result<()> {
     connection
         .execute("UPDATE operations SET plan = ?2 WHERE id = ?1", params![operation, plan.to_string()])?;
@@ -37,7 +37,7 @@ pub(crate) fn operation(connection: &Connection, operation: i64) -> rusqlite::Re
     connection.prepare_cached(sql)?.query_row([operation], read_operation)
 }
 
-/// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
+/// Deletes operations that ended before a moment, except those of live instances, which may still refer to them.
 pub(crate) fn forget_operations(connection: &Connection, before: Moment) -> rusqlite::Result<usize> {
     connection.execute(
         "DELETE FROM operations WHERE state <> 'begun' AND ended_at < ?1

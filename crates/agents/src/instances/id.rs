@@ -21,7 +21,7 @@ const LONGEST_ID: usize = 64;
 #[serde(try_from = "String", into = "String")]
 pub struct InstanceId(String);
 
-/// Why a text is no name of an instance.
+/// Why a text is not a valid instance id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the id of an instance: ids look like work-123-a1 or review-123-a1-2", .0.escape_debug())]
 pub struct IdError(String);

@@ -29,12 +29,12 @@ impl Identity {
         let refused = |why: String| {
             AgentsError::new(
                 Code::IdentityRequired,
-                format!("there is no identity in {}: {why}", path.display()),
+                format!("`{}` does not contain an identity: {why}", path.display()),
             )
             .suggest("`tamis agents start` starts an agent that has one")
         };
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|_| refused("it does not hold one".to_owned()))
+        serde_json::from_str(&text).map_err(|_| refused("it is malformed".to_owned()))
     }
 
     /// Writes the file, for its owner alone. One of the same instance, of an attempt that failed, is replaced.

@@ -80,8 +80,8 @@ pub(crate) fn in_time(deadline: Instant, tool: &str) -> Result<()> {
     if Instant::now() < deadline {
         return Ok(());
     }
-    Err(AgentsError::new(Code::Timeout, format!("{tool} took too long, and was undone"))
-        .suggest("call again; MCP_TOOL_TIMEOUT, in milliseconds, allows more time"))
+    Err(AgentsError::new(Code::Timeout, format!("{tool} took too long and was undone"))
+        .suggest("try again; MCP_TOOL_TIMEOUT (in milliseconds) allows more time"))
 }
 
 /// What the journal holds of a plan or an answer.
@@ -200,7 +200,7 @@ impl Coordinator {
         let family = self.read(|connection| db::family(connection, id))?;
         let Some(hold) = self.holds.take(&family, deadline) else {
             let message = format!("{family} was busy for too long; nothing was done");
-            return Err(AgentsError::new(Code::Timeout, message).about(id).suggest("call again"));
+            return Err(AgentsError::new(Code::Timeout, message).about(id).suggest("try again"));
         };
         self.repair_family(&family)?;
         in_time(deadline, tool)?;
@@ -222,7 +222,7 @@ impl Coordinator {
             tools::CREATE_ISSUES => self.repair_issues(operation)?,
             other => {
                 let message =
-                    format!("a later version of this program began {other}, which this one cannot undo");
+                    format!("a newer version of tamis began {other}, which this version cannot undo");
                 return Err(AgentsError::new(Code::InternalError, message).about(&operation.instance));
             }
         };
@@ -269,11 +269,11 @@ impl Coordinator {
     ) {
         let logged = self.write(|connection| record_failure(connection, tool, instance, error, begun));
         if let Err(reason) = logged {
-            tracing::warn!("{tool} failed ({}), and that cannot be logged: {reason}", error.code);
+            tracing::warn!("{tool} failed ({}), and this cannot be recorded: {reason}", error.code);
         }
     }
 
-    /// Writes the plan of an operation anew, when a step found out what the next ones need.
+    /// Replaces the plan of an operation, when a step has found out what the next ones need.
     pub(crate) fn replan(&self, operation: i64, plan: &impl Serialize) -> Result<()> {
         let plan = to_json(plan)?;
         self.write(|connection| Ok(db::replan(connection, operation, &plan)?))
@@ -284,7 +284,11 @@ impl Coordinator {
     pub(crate) fn give_up(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
         let undone = self.write(|connection| undo(connection, operation, Some((caller, error))));
         if let Err(error) = undone {
-            tracing::warn!("a failed {} of {} is noted later: {error}", caller.tool, caller.instance.id);
+            tracing::warn!(
+                "a failed {} of {} will be recorded later: {error}",
+                caller.tool,
+                caller.instance.id
+            );
         }
     }
 

@@ -20,7 +20,7 @@ use crate::{AgentsError, Coordinator, InstanceId, Repair, db};
 pub(crate) use strays::names_in;
 
 /// What is done about what cannot be repaired now.
-const LATER: &str = "it is tried again in a minute";
+const LATER: &str = "tamis tries again in a minute";
 
 /// What exists at one time, to see quickly that nothing is wrong. Whatever looks wrong is checked again
 /// while its family is held.
@@ -88,7 +88,7 @@ impl Coordinator {
     /// Something that cannot be repaired now. It is reported each time, and recorded in the events once.
     fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Repair> {
         let (found, done) = (error.message.clone(), LATER.to_owned());
-        tracing::warn!("{instance} cannot be looked after: {found}");
+        tracing::warn!("cannot reconcile {instance}: {found}");
         self.report(Some(instance), found, done)
     }
 

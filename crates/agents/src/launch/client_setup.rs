@@ -142,9 +142,10 @@ impl Coordinator {
 /// Configurations of agents are text.
 fn text_of(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        let message = format!("{} is not UTF-8, which agents' configurations must be", path.display());
+        let message =
+            format!("`{}` is not UTF-8, which the configuration of agents requires", path.display());
         AgentsError::new(Code::FileError, message)
-            .suggest("set TAMIS_DATA_DIR to a folder whose name is plain text")
+            .suggest("set TAMIS_DATA_DIR to a folder whose path is UTF-8")
     })
 }
 

@@ -123,8 +123,8 @@ impl Launch {
             find_program(name, path_in(&env))
         };
         let program = found.ok_or_else(|| {
-            AgentsError::new(Code::AgentNotFound, format!("there is no program {name}"))
-                .suggest("name one that is on PATH, or by its whole path")
+            AgentsError::new(Code::AgentNotFound, format!("cannot find program `{name}`"))
+                .suggest("name a program on PATH, or give its full path")
         })?;
         Ok(Launch { program, args: args.iter().map(OsString::from).collect(), cwd: cwd.to_owned(), env })
     }
@@ -150,7 +150,7 @@ impl Launch {
 pub(crate) fn agent_program(agent: &InteractiveAgent, env: &Environment) -> Result<PathBuf> {
     let client = agent.client;
     find_program(client.name(), path_in(env)).ok_or_else(|| {
-        AgentsError::new(Code::AgentNotFound, format!("there is no program {:?} on PATH", client.name()))
+        AgentsError::new(Code::AgentNotFound, format!("cannot find {:?} on PATH", client.name()))
             .suggest(format!("install {}: `{}`", client.display_name(), client.install_command()))
             .suggest("or choose another agent with `--agent`, or a command after `--`")
     })
@@ -175,8 +175,8 @@ fn make_folder_of(path: &Path) -> Result<()> {
 pub fn run_session(file: &Path) -> Result<Infallible> {
     let bytes = fs::read(file).map_err(|error| AgentsError::file("read", file, &error))?;
     let launch = stored::from_json(&bytes).ok_or_else(|| {
-        AgentsError::new(Code::FileError, format!("{} is no launch file", file.display()))
-            .suggest("the coordinator writes it, and starts this itself: `tamis agents start`")
+        AgentsError::new(Code::FileError, format!("`{}` is not a launch file", file.display()))
+            .suggest("the coordinator writes it and runs this command itself; use `tamis agents start`")
     })?;
     fs::remove_file(file).map_err(|error| AgentsError::file("remove", file, &error))?;
     let mut command = Command::new(&launch.program);

@@ -69,7 +69,7 @@ impl Coordinator {
         };
         let recorded = steps().inspect_err(|_| {
             if let Err(error) = self.undo_start(id, operation) {
-                tracing::warn!("what was made of {id} is cleared away later: {error}");
+                tracing::warn!("{id} was started only in part, and will be removed later: {error}");
             }
         });
         recorded?;
@@ -192,15 +192,15 @@ impl Coordinator {
         if let Some(instance) = found {
             if self.is_equipped(&instance)? {
                 self.record_start(&instance, operation.id, None)?;
-                return Ok(format!("{id} runs, and is recorded"));
+                return Ok(format!("{id} is running and is recorded"));
             }
             if self.has_worked(&instance)? {
                 self.record_start(&instance, operation.id, None)?;
-                return Ok(format!("{id} has worked in {}, and is recorded", instance.worktree.display()));
+                return Ok(format!("{id} has worked in {} and is recorded", instance.worktree.display()));
             }
         }
         self.undo_start(id, operation.id)?;
-        Ok(format!("what there was of {id} is removed"))
+        Ok(format!("the rest of {id} is removed"))
     }
 }
 
@@ -226,21 +226,27 @@ fn check(request: &StartRequest) -> Result<()> {
     if request.agent_type == AgentType::Review {
         return refused(
             "review agents are started by the agents whose work they review",
-            "let a coding agent call request_review",
+            "have a coding agent call request_review",
         );
     }
     if task.is_empty() && request.issue.is_none() {
-        return refused("there is nothing to do", "name an issue or a task: `--issue 123` or `--task \"…\"`");
+        return refused(
+            "there is nothing to do",
+            "give it an issue or a task: `--issue 123` or `--task \"…\"`",
+        );
     }
     if request.issue.is_some_and(|issue| issue < 1) {
-        return refused("issues are numbered from 1", "name an issue that is there: `--issue 123`");
+        return refused("issues are numbered from 1", "name an existing issue: `--issue 123`");
     }
     if task.chars().count() > LONGEST_TASK {
-        return refused("the task is longer than 100000 characters", "put it into a file, and name that");
+        return refused(
+            "the task is longer than 100000 characters",
+            "put it into a file, and name the file instead",
+        );
     }
     if !request.folder.is_dir() {
-        let message = format!("{} is no folder that is there", request.folder.display());
-        return refused(&message, "name a folder of a git repository");
+        let message = format!("folder `{}` does not exist", request.folder.display());
+        return refused(&message, "name a folder in a git repository");
     }
     request.choice.as_ref().map_or(Ok(()), check_arguments)
 }
@@ -259,8 +265,8 @@ fn check_arguments(choice: &AgentChoice) -> Result<()> {
             .then(|| format!("the argument {start:?}… has {} bytes", argument.len()))
     });
     complaint.map_or(Ok(()), |complaint| {
-        Err(AgentsError::new(Code::ValidationError, format!("{complaint}, which no program takes"))
-            .suggest("put it into a file, and name that"))
+        Err(AgentsError::new(Code::ValidationError, format!("{complaint}, which no program accepts"))
+            .suggest("put it into a file, and name the file instead"))
     })
 }
 

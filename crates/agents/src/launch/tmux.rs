@@ -205,7 +205,7 @@ impl Tmux {
             let how = session.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
             return Err(AgentsError::new(
                 Code::TmuxError,
-                format!("what ran in session {id} has ended{how}"),
+                format!("the program in session {id} has ended{how}"),
             )
             .suggest(format!("`tamis agents logs {id}` shows its output"))
             .about(id));
@@ -228,7 +228,7 @@ impl Tmux {
                     Code::TmuxError,
                     format!("session {id} does not show the message"),
                 )
-                .suggest(format!("`tamis agents attach {id}` shows what it waits for"))
+                .suggest(format!("`tamis agents attach {id}` shows what it is waiting for"))
                 .about(id));
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -251,7 +251,7 @@ impl Tmux {
     fn existing(&self, id: &InstanceId) -> Result<TmuxSession> {
         self.session(id)?.ok_or_else(|| {
             AgentsError::new(Code::TmuxError, format!("there is no session {id}"))
-                .suggest("`tamis agents list` lists the agents that run")
+                .suggest("`tamis agents list` lists the running agents")
                 .about(id)
         })
     }

@@ -77,8 +77,8 @@ impl Verdict {
             Verdict::Feedback(FeedbackType::Clarification) => "a question",
             Verdict::Ended(ReviewOutcome::Feedback) => "feedback",
             Verdict::Ended(ReviewOutcome::Approved) => "approved",
-            Verdict::Ended(ReviewOutcome::Ended) => "ended without a word",
-            Verdict::Ended(ReviewOutcome::TimedOut) => "ended after too long a time",
+            Verdict::Ended(ReviewOutcome::Ended) => "ended without feedback",
+            Verdict::Ended(ReviewOutcome::TimedOut) => "ended by the time limit",
             Verdict::UnderWay => "under way",
         }
     }
@@ -139,7 +139,7 @@ fn taken_apart(words: &str) -> String {
     apart
 }
 
-/// The text with what it leaves open closed, lest it swallows what comes after: a comment, or a block of code.
+/// The text with what it leaves open closed, so that it does not swallow what follows: a comment, or a code block.
 fn closed(text: &str) -> String {
     let mut fence: Option<&str> = None;
     for line in text.lines().map(str::trim_start) {
@@ -189,7 +189,7 @@ mod tests {
             pull_request_body("Reads it.\r\n\r\nCloses #7\n", &history),
             "Reads it.\n\nCloses #7\n\n---\n\n### Reviews\n\n\
              - Review 1 by `review-7-a1-1` on 2026-01-09, needs work: `Handle 'empty' input`\n\
-             - Review 2 by `review-7-a1-2` on 2026-01-09, ended after too long a time\n\
+             - Review 2 by `review-7-a1-2` on 2026-01-09, ended by the time limit\n\
              - Review 3 by `review-7-a1-3` on 2026-01-09, approved\n"
         );
         assert_eq!(pull_request_body("a\u{1b}[1mb\0", &[]), "a[1mb");
@@ -235,7 +235,7 @@ mod tests {
         let body = pull_request_body(&"d".repeat(LONGEST_BODY - 140), &history);
         assert!(body.chars().count() <= LONGEST_BODY);
         assert!(body.ends_with(
-            "- 8 earlier reviews\n- Review 9 by `review-7-a1-9` on 2026-01-09, ended without a word\n"
+            "- 8 earlier reviews\n- Review 9 by `review-7-a1-9` on 2026-01-09, ended without feedback\n"
         ));
         let body = pull_request_body(&"é".repeat(2 * LONGEST_BODY), &history);
         assert_eq!(body.chars().count(), LONGEST_BODY);

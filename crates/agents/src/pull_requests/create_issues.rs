@@ -63,8 +63,7 @@ impl Coordinator {
     fn issues(&self, caller: &Caller<'_>, wanted: &[IssueDraft], deadline: Instant) -> Result<IssuesCreated> {
         let instance = &caller.instance;
         if !instance.status.is_live() {
-            let message =
-                format!("{} is {}, and can create no issues any more", instance.id, instance.status);
+            let message = format!("{} is {} and can no longer create issues", instance.id, instance.status);
             return Err(AgentsError::new(Code::InvalidState, message));
         }
         let repository = self.repository_until(&instance.repository, deadline)?;
@@ -89,7 +88,7 @@ impl Coordinator {
             } else {
                 let list = serde_json::to_value(&created).unwrap_or_default();
                 error
-                    .suggest("call again with the same issues: those in `issues` are there, and are not made twice")
+                    .suggest("try again with the same issues; those in `issues` exist and will not be created twice")
                     .detail("issues", list)
             };
             self.give_up(operation, caller, &error);
@@ -150,7 +149,7 @@ impl Coordinator {
     /// After a crash: what was made stays written down, for the next call to go on from.
     pub(crate) fn repair_issues(&self, operation: &Operation) -> Result<String> {
         self.write(|connection| undo(connection, operation.id, None))?;
-        Ok("what was created is remembered, and the next call creates the rest".to_owned())
+        Ok("what was created is recorded; the next call creates the rest".to_owned())
     }
 }
 
@@ -216,10 +215,7 @@ fn created(made: tamis_github::Issue, issue: &IssueDraft) -> Result<IssueCreated
 
 fn check(issues: &[IssueDraft]) -> Result<()> {
     if !(1..=MOST_ISSUES).contains(&issues.len()) {
-        return Err(invalid(format!(
-            "issues has {} entries, and must have 1 to {MOST_ISSUES}",
-            issues.len()
-        )));
+        return Err(invalid(format!("issues has {} entries; it must have 1 to {MOST_ISSUES}", issues.len())));
     }
     for (number, issue) in issues.iter().enumerate() {
         check_title(&format!("issues[{number}].title"), &issue.title)?;
@@ -241,10 +237,7 @@ fn check(issues: &[IssueDraft]) -> Result<()> {
 }
 
 fn no_github() -> AgentsError {
-    AgentsError::new(
-        Code::InvalidState,
-        "the repository has no remote on GitHub, so there is no place for issues",
-    )
-    .suggest("write them into a file of the worktree, commit it, and call create_pull_request")
-    .suggest("or give the repository such a remote, and call again: git remote add origin URL")
+    AgentsError::new(Code::InvalidState, "the repository has no remote on GitHub, so it cannot have issues")
+        .suggest("write them to a file in the worktree, commit it, and call create_pull_request")
+        .suggest("or add a remote on GitHub and try again: git remote add origin URL")
 }

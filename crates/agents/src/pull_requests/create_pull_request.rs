@@ -116,16 +116,15 @@ impl Coordinator {
         let mut steps = Vec::new();
         let worktree = repository.worktree(&subject.worktree)?;
         if worktree.remove_notes(branch, notes, Moment::now().0 / 1000)?.is_some() {
-            steps.push("the review notes are out of the tree".to_owned());
+            steps.push("the review notes were removed from the tree".to_owned());
         }
         reach(Point::PullNotesRemoved);
         caller.in_time()?;
         let tip = repository.branch_tip(branch)?;
-        let tip =
-            tip.ok_or_else(|| AgentsError::new(Code::GitError, format!("the branch {branch} is gone")))?;
+        let tip = tip.ok_or_else(|| AgentsError::new(Code::GitError, format!("branch {branch} is gone")))?;
         if let Some(remote) = &destination.remote {
             repository.push(remote, branch, destination.credential.as_ref())?;
-            steps.push(format!("{branch} is pushed to {}", remote.name));
+            steps.push(format!("{branch} was pushed to {}", remote.name));
         }
         reach(Point::PullPushed);
         let Some(github) = &destination.github else { return Ok(Done { opened: None, tip, steps }) };
@@ -218,6 +217,6 @@ fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
 /// A number as the tables hold it.
 pub(crate) fn number_of(number: u64) -> Result<i64> {
     number.try_into().map_err(|_| {
-        AgentsError::new(Code::GithubUnavailable, format!("GitHub gave a number that is none: {number}"))
+        AgentsError::new(Code::GithubUnavailable, format!("GitHub returned an invalid number: {number}"))
     })
 }

@@ -84,18 +84,17 @@ pub(crate) fn work_prompt(subject: &PromptSubject<'_>) -> String {
     let (base, words) = target(repository);
     let _ = write!(
         text,
-        "How to go about it:\n\
-         1. Do the task, and commit your work on this branch with git. What is not committed is not reviewed.\n\
-         2. Call the tool `request_review` of the MCP server `tamis`. A review agent then looks at your commits. End your \
-         turn and wait: you will be told in this session when feedback has come. Do not ask for it, and do not change \
-         anything meanwhile.\n\
-         3. When you are told, the feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that you are \
-         told of), do what it asks as far as it is right, commit, and call `request_review` again. Leave the file itself as \
-         it is; it is taken out later.\n\
-         4. You may ask for {max_reviews} reviews. When `request_review` says that the limit is reached, or you are told \
-         that the work is good, call `create_pull_request` with {words}; it pushes the branch and asks \
-         for it to be pulled into {base}. Do not push or open pull requests in any other way.\n\
-         If a tool answers with an error, read its `suggestions`.\n"
+        "Steps:\n\
+         1. Do the task, and commit your work on this branch with git. Uncommitted work is not reviewed.\n\
+         2. Call the tool `request_review` of the MCP server `tamis`. A review agent then reviews your commits. End your \
+         turn and wait: you will be notified in this session when there is feedback. Do not ask for it, and do not change \
+         anything in the meantime.\n\
+         3. Feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that the notification names), address \
+         what is right in it, commit, and call `request_review` again. Do not change the file itself; it is removed later.\n\
+         4. You may request {max_reviews} reviews. When `request_review` reports that the limit is reached, or you are \
+         notified that the work is approved, call `create_pull_request` with {words}; it pushes the branch and opens a pull \
+         request into {base}. Do not push or open pull requests in any other way.\n\
+         If a tool returns an error, read its `suggestions`.\n"
     );
     text
 }
@@ -108,31 +107,31 @@ pub(crate) fn review_prompt(subject: &PromptSubject<'_>, work: &ReviewedWork<'_>
     let (base, branch) = (one_line(&repository.base_branch), one_line(&repository.branch));
     let _ = writeln!(
         text,
-        "You look at the work of {coding} on the branch {branch}, at commit {}. This is review {iteration} of at most \
-         {max_reviews}. This folder is a git worktree of your own with that commit checked out.\n",
+        "You review the work of {coding} on branch {branch}, at commit {}. This is review {iteration} of at most \
+         {max_reviews}. This folder is your own git worktree with that commit checked out.\n",
         one_line(commit)
     );
     add_task(&mut text, task);
     add_history(&mut text, history);
     if let Some(message) = completion_message {
-        add_quoted(&mut text, &format!("{coding} says of its work"), message);
+        add_quoted(&mut text, &format!("{coding} describes its work"), message);
     }
     if let Some(focus) = reviewer_prompt {
-        add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), focus);
+        add_quoted(&mut text, &format!("{coding} asks you to pay particular attention to this"), focus);
     }
     let (into, words) = target(repository);
     let _ = write!(
         text,
-        "How to go about it:\n\
-         1. Look at the change with `git diff {base}...HEAD` and `git log {base}..HEAD`, read what is around it, and run the \
-         tests if there are any. Judge whether it does the task, is right, and is fit to be merged.\n\
-         2. Do not change, add or commit anything: what you write here is thrown away.\n\
-         3. If something must be done, call the tool `send_feedback` of the MCP server `tamis` once, with all of it: \
-         `feedback_type` is `needs_work`, `suggestions` or `clarification`; name files and lines, and put each thing to do in \
-         `actionable_items`. Your session ends with it.\n\
-         4. If the work is good, call `create_pull_request` with {words} instead; it is made from \
-         {branch} into {into}, and ends the review.\n\
-         If a tool answers with an error, read its `suggestions`.\n"
+        "Steps:\n\
+         1. Read the change with `git diff {base}...HEAD` and `git log {base}..HEAD`, read the code around it, and run the \
+         tests if there are any. Judge whether it completes the task, is correct, and is ready to be merged.\n\
+         2. Do not change, add or commit anything: what you write here is discarded.\n\
+         3. If something needs to change, call the tool `send_feedback` of the MCP server `tamis` once, with all your \
+         feedback: `feedback_type` is `needs_work`, `suggestions` or `clarification`; name files and lines, and put each \
+         required change in `actionable_items`. This ends your session.\n\
+         4. If the work is good, call `create_pull_request` with {words} instead; it opens a pull request from {branch} into \
+         {into} and ends the review.\n\
+         If a tool returns an error, read its `suggestions`.\n"
     );
     text
 }
@@ -145,14 +144,14 @@ pub(crate) fn planning_prompt(subject: &PromptSubject<'_>) -> String {
     let (base, words) = target(repository);
     let _ = write!(
         text,
-        "How to go about it:\n\
-         1. Read what the repository has to say about it, and make a plan: parts that can each be done and reviewed alone, \
-         in the order in which they must come. Write no code.\n\
+        "Steps:\n\
+         1. Read what the repository contains about it, and make a plan: parts that can be done and reviewed separately, in \
+         the required order. Do not write code.\n\
          2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that \
-         says what must hold when it is done.\n\
+         says what must be true when it is done.\n\
          3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with {words}; \
-         it asks for the branch to be pulled into {base}. Do not push in any other way.\n\
-         If a tool answers with an error, read its `suggestions`.\n"
+         it opens a pull request into {base}. Do not push in any other way.\n\
+         If a tool returns an error, read its `suggestions`.\n"
     );
     text
 }
@@ -169,13 +168,13 @@ fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> Strin
 fn add_worktree(text: &mut String, repository: &RepositoryFacts) {
     let _ = writeln!(
         text,
-        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
+        "You work in this folder, your own git worktree on branch {}. Leave other branches and worktrees alone.\n",
         one_line(&repository.branch)
     );
 }
 
 /// What a pull request is pulled into, and what `create_pull_request` needs for that: by default it takes main, as
-/// the contract has it. Who began at a commit that is no branch's takes main too.
+/// the contract has it. An agent that started from a commit without a branch uses main too.
 fn target(repository: &RepositoryFacts) -> (String, String) {
     const MAIN: &str = "main";
     let base = one_line(&repository.base_branch);
@@ -197,14 +196,13 @@ fn add_task(text: &mut String, task: &Task) {
         Some(TaskIssue { number, text: None }) => {
             let _ = writeln!(
                 text,
-                "The task is issue #{number} of this repository. What it says could not be read when you were started: read it \
-                 yourself if you have a way to. Do not guess: if nothing tells you what there is to do, say so and end your \
-                 turn.\n"
+                "The task is issue #{number} of this repository. It could not be read when you were started: read it \
+         yourself if you can. Do not guess: if you cannot find out what the task is, say so and end your turn.\n"
             );
         }
     }
     if !task.text.trim().is_empty() {
-        add_quoted(text, "The user adds to it", task.text.trim());
+        add_quoted(text, "The user adds", task.text.trim());
     }
 }
 

@@ -63,7 +63,10 @@ impl Coordinator {
         };
         let answer = steps().inspect_err(|error| {
             if let Err(error) = self.undo_review(&reviewer.id, operation, Some((caller, error))) {
-                tracing::warn!("what was made of {} is cleared away later: {error}", reviewer.id);
+                tracing::warn!(
+                    "{} was started only in part, and will be removed later: {error}",
+                    reviewer.id
+                );
             }
         })?;
         reach(Point::ReviewRecorded);
@@ -194,15 +197,15 @@ impl Coordinator {
         {
             if self.is_equipped(&instance)? {
                 self.record_review(&instance, &review, operation.id, None)?;
-                return Ok(format!("{reviewer} runs, and is recorded"));
+                return Ok(format!("{reviewer} is running and is recorded"));
             }
             if self.cannot_be_held(&instance)? {
                 self.record_review(&instance, &review, operation.id, None)?;
-                return Ok(format!("{reviewer} has left something in its worktree, and is recorded"));
+                return Ok(format!("{reviewer} has left something in its worktree and is recorded"));
             }
         }
         self.undo_review(&reviewer, operation.id, None)?;
-        Ok(format!("what there was of {reviewer} is removed"))
+        Ok(format!("the rest of {reviewer} is removed"))
     }
 }
 

@@ -74,14 +74,14 @@ impl Coordinator {
         let (committed, delivered) = brought.inspect_err(|error| {
             let undone = self.undo_feedback(&context.feedback.id, context.operation, Some((caller, error)));
             if let Err(error) = undone {
-                tracing::warn!("feedback {} is taken back later: {error}", context.feedback.id);
+                tracing::warn!("feedback {} will be undone later: {error}", context.feedback.id);
             }
         })?;
         reach(Point::FeedbackMerged);
         // From here on it is finished, by the next one that holds the family if it fails here.
         let recorded = self.record_feedback(&context, &committed.note, &delivered, Some(caller));
         let answer = recorded.map_err(|error| {
-            error.suggest("the feedback is on the coding branch already; call again in a minute for the rest")
+            error.suggest("the feedback is already on the coding branch; try again in a minute for the rest")
         })?;
         reach(Point::FeedbackRecorded);
         self.let_go(&context.reviewer.id);
@@ -107,7 +107,7 @@ impl Coordinator {
             for (instance, wanted) in [(&reviewer, Status::Started), (&coding, Status::WaitingReview)] {
                 if instance.status != wanted || !matches!(instance.phase, Phase::Ready) {
                     let message = format!(
-                        "{} is {}, and feedback is for when it is {wanted}",
+                        "{} is {}; it takes feedback only when it is {wanted}",
                         instance.id, instance.status
                     );
                     return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
@@ -174,12 +174,9 @@ impl Coordinator {
         }
         Err(AgentsError::new(
             Code::WorktreeBusy,
-            format!(
-                "in the worktree of {} something else is put in the place of the notes, again and again",
-                coding.id
-            ),
+            format!("the worktree of {} keeps putting something else in place of the notes", coding.id),
         )
-        .suggest("call again when its agent pauses"))
+        .suggest("try again when its agent pauses"))
     }
 
     /// Notes that are on the coding branch, whatever became of the call that was to bring them.
@@ -228,9 +225,9 @@ fn new_id() -> Result<String> {
 }
 
 fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {
-    let message = format!("{coding} got this very feedback before, in review {}", same.review_iteration);
+    let message = format!("{coding} already received the same feedback in review {}", same.review_iteration);
     AgentsError::new(Code::DuplicateFeedback, message)
         .about(&same.review_instance)
-        .suggest("describe what is still missing since then, and where")
-        .suggest("or create a pull request with create_pull_request, if the work will do")
+        .suggest("describe what is still missing, and where")
+        .suggest("or create a pull request with create_pull_request if the work is good enough")
 }

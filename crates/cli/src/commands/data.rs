@@ -347,7 +347,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if all && worktrees > 0 {
         let worktrees = print::count(worktrees, "worktree");
         print::note(format_args!(
-            "{worktrees} of agents and their records are kept; `tamis agents gc` removes those no longer needed"
+            "{worktrees} of agents and their database rows are kept; `tamis agents gc` removes those no longer needed"
         ));
     }
     for problem in &problems {
@@ -356,6 +356,6 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(CliError::failed(anyhow::anyhow!("could not erase everything")))
+        Err(CliError::failed(anyhow::anyhow!("cannot erase everything")))
     }
 }

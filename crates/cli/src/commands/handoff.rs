@@ -80,7 +80,7 @@ fn create(arguments: Create) -> CliResult {
     for (name, text) in [("question", &question), ("summary", &summary)] {
         if text.trim().is_empty() {
             return Err(CliError::usage(format_args!("the {name} is empty"))
-                .hint("without --summary the codebase is researched for the question"));
+                .hint("omit --summary to research the question in the codebase"));
         }
     }
     let researcher = arguments.question.roots.researcher()?;

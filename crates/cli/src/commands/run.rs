@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: Run) -> CliResult {
 fn prompt(given: Option<&str>) -> Result<String, CliError> {
     let missing = || {
         CliError::usage("missing prompt")
-            .hint("pass it as in `tamis run --provider claude -- \"fix the parser\"`, or pipe it into stdin")
+            .hint("pass one, as in `tamis run --provider claude -- \"fix the parser\"`, or pipe it to stdin")
     };
     let prompt = match given {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
@@ -190,14 +190,14 @@ fn watch_signals() -> mpsc::Sender<Canceller> {
         let (runtime, mut signals) = match signals {
             Ok(signals) => signals,
             Err(error) => {
-                tracing::warn!(%error, "cannot watch signals; a signal that ends tamis ends the agent too");
+                tracing::warn!(%error, "cannot handle signals; a signal that ends tamis ends the agent too");
                 return;
             }
         };
         let Ok(canceller) = canceller.recv() else { return };
         runtime.block_on(async {
             signals.next().await;
-            tracing::info!("ending the agent; a second signal ends it at once");
+            tracing::info!("ending the agent; a second signal ends it immediately");
             canceller.cancel();
             // A signal to the process and its group arrives twice, but is one request.
             tokio::time::sleep(ONCE).await;

@@ -110,7 +110,7 @@ fn print_leadership(leadership: &Leadership) {
     match leadership {
         Leadership::Leader => print::note("coordinates the agents of this data folder"),
         Leadership::Forwarding(LockHolder { url, pid }) => print::note(format_args!(
-            "another server coordinates the agents of this data folder, at {url} as process {pid}: calls of agents are \
+            "another server (process {pid}, at {url}) coordinates the agents of this data folder; calls of agents are \
              forwarded to it"
         )),
     }
@@ -137,7 +137,9 @@ fn resign(agents: &AgentService) {
     let live = instances.iter().filter(|instance| instance.status.is_live()).count() as u64;
     if coordinated && live > 0 {
         let agents = print::count(live, "agent");
-        print::note(format_args!("{agents} may still run in tmux; the next `tamis serve` coordinates them"));
+        print::note(format_args!(
+            "{agents} may still be running in tmux; the next `tamis serve` coordinates them"
+        ));
     }
 }
 
@@ -183,7 +185,7 @@ fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>
         Ok(token) => Some(token),
         Err(error) => {
             tracing::warn!(
-                "cannot store a token, so only tools that need none are served: {:#}",
+                "cannot store a token, so only tools that do not need one are served: {:#}",
                 error.error
             );
             None

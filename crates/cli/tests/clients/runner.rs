@@ -209,7 +209,7 @@ fn goes_on_without_a_server_that_does_not_start(agent: TestClient) {
     // Codex reports it only with this log filter; without it, the end of the run shows that the server was never reached.
     for (filter, expected) in [
         ("error,codex_mcp::rmcp_client=warn", "the pruner's server did not start: "),
-        ("error", "the agent never said that it had reached the pruner's server"),
+        ("error", "the agent never reported that it had reached the pruner's server"),
     ] {
         let fixture = fixture(agent, vec![ScriptStep::call("read", |_| json!({"file_path": "x"}))]);
         let mut command = run_command(&fixture, agent, Path::new("/bin/false"), "", &["--json"]);

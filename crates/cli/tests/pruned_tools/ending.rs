@@ -171,7 +171,7 @@ fn reading_what_nobody_writes_does_not_wait() {
         (
             "huge",
             format!(
-                "Error reading file: '{}' has over 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
+                "Error reading file: '{}' is larger than 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
                 at("huge")
             ),
         ),
@@ -187,7 +187,7 @@ fn a_command_that_never_stops_writing_is_ended() {
     let begun = Instant::now();
     assert_eq!(
         server.text("bash", json!({"command": "echo $$ > pids; exec yes"})),
-        "Error executing command: it wrote over 256 MiB and was ended; send what it writes to a file, and read a part of that"
+        "Error executing command: it wrote more than 256 MiB and was ended; redirect its output to a file and read a part of it"
     );
     all_end(&pids(&place.path().join("pids")));
     assert!(begun.elapsed() < Duration::from_secs(300));

@@ -221,15 +221,15 @@ fn variables_are_taken_as_the_table_says() {
         let server = Server::start(command);
         server.wait_for_log(words, |line| line.contains(words))
     };
-    let default = "prunes through http://localhost:8000/prune, within 30000 ms";
+    let default = "pruning with http://localhost:8000/prune, time limit 30000 ms";
     assert!(reply("PRUNER_URL", None, default).contains(" INFO "));
     assert!(reply("PRUNER_URL", Some(""), "PRUNER_URL is empty: nothing will be pruned").contains(" INFO "));
     for (value, words) in [
-        (None, "PRUNER_TIMEOUT_MS is not set: 30000 ms"),
+        (None, "PRUNER_TIMEOUT_MS is not set; using 30000 ms"),
         (Some("soon"), "PRUNER_TIMEOUT_MS is \"soon\", which is no whole number: 30000 ms"),
         (Some(""), "PRUNER_TIMEOUT_MS is \"\", which is no whole number: 30000 ms"),
-        (Some("99"), "PRUNER_TIMEOUT_MS is 99, outside 100 to 300000: 100 ms"),
-        (Some("300001"), "PRUNER_TIMEOUT_MS is 300001, outside 100 to 300000: 300000 ms"),
+        (Some("99"), "PRUNER_TIMEOUT_MS is 99, outside 100 to 300000; using 100 ms"),
+        (Some("300001"), "PRUNER_TIMEOUT_MS is 300001, outside 100 to 300000; using 300000 ms"),
     ] {
         assert!(reply("PRUNER_TIMEOUT_MS", value, words).contains(" WARN "));
     }
@@ -279,7 +279,7 @@ fn a_folder_that_is_gone_is_told_with_what_to_do() {
     assert_eq!((ran.status.code(), ran.stdout.len()), (Some(1), 0));
     let said = String::from_utf8(ran.stderr).unwrap();
     assert!(said.contains("error: cannot find the current folder"), "{said}");
-    assert!(said.contains("hint: MCP_PRUNER_CWD names the folder to work in"), "{said}");
+    assert!(said.contains("hint: set MCP_PRUNER_CWD to the folder to work in"), "{said}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) const COMPONENTS: &[Component] = &[Component {
         CREATE TABLE segments (
             id INTEGER PRIMARY KEY,
             added INTEGER NOT NULL,         -- whether it came after the whole was built
-            lengths BLOB NOT NULL           -- of each file, its bytes plus one; zero when it is no text
+            lengths BLOB NOT NULL           -- of each file, its bytes plus one; zero if it is not text
         ) STRICT;
         CREATE TABLE buckets (
             segment INTEGER NOT NULL REFERENCES segments (id) ON DELETE CASCADE,

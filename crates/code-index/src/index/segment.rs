@@ -39,7 +39,7 @@ impl Key {
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
     counts: Vec<(u64, u32, u16)>,
-    /// Of each file, its bytes plus one; zero when it is no text.
+    /// Of each file, its bytes plus one; zero if it is not text.
     lengths: Vec<u64>,
     keys: Vec<u64>,
 }
@@ -51,7 +51,7 @@ pub(super) struct EncodedSegment {
 }
 
 impl SegmentBuilder {
-    /// Adds a file; none when it is no text.
+    /// Adds a file; none if it is not text.
     pub(super) fn add(&mut self, bytes: Option<&[u8]>) {
         let number = self.lengths.len() as u32;
         self.lengths.push(bytes.map_or(0, |bytes| bytes.len() as u64 + 1));
@@ -107,7 +107,7 @@ pub(super) fn files(lengths: &[u8]) -> usize {
     lengths.len() / 8
 }
 
-/// How many bytes a file has; the inner is none when it is no text.
+/// How many bytes a file has; the inner is none if it is not text.
 pub(super) fn length(lengths: &[u8], number: u32) -> Option<Option<u64>> {
     let at = number as usize * 8;
     let bytes: [u8; 8] = lengths.get(at..at + 8)?.try_into().ok()?;

@@ -142,7 +142,7 @@ fn a_branch_goes_only_when_its_tip_is_held() {
     assert_eq!(refused().kind, GitErrorKind::Kept);
     let held = worktree.snapshot(&branch()).unwrap();
     assert_eq!(held.commit, tip, "with nothing else to hold, the tip itself is held");
-    assert!(refused().message.contains("is on it"));
+    assert!(refused().message.contains("is checked out in worktree"));
     repository.remove_worktree(&world.path("tree"), Removal::OnlyClean).unwrap();
     world.plain("repo", &["branch", "--force", branch().as_str(), "main"]);
     let on_main = repository.hold_branch(&branch()).unwrap().unwrap();
@@ -221,7 +221,7 @@ fn a_branch_is_pushed_and_never_by_force() {
     assert_eq!(refused.kind, GitErrorKind::Failed);
     assert_eq!(
         refused.message,
-        "origin has commits on tamis/work-1-a1 that are not here, so the push was refused"
+        "origin has commits on tamis/work-1-a1 that this repository does not have, so the push was refused"
     );
     assert_eq!(world.plain("remote.git", &["log", "-1", "--format=%s", branch().as_str()]), "two");
     world.plain("repo", &["remote", "set-url", "origin", "../vanished.git"]);

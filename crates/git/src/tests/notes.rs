@@ -269,9 +269,9 @@ fn a_worktree_in_the_middle_of_something_is_left_alone() {
         error.message
     };
     world.plain("tree", &["checkout", "--quiet", "--detach"]);
-    assert_eq!(refused(), "the worktree is on no branch, and not on tamis/work-1-a1");
+    assert_eq!(refused(), "the worktree is not on any branch; expected tamis/work-1-a1");
     world.plain("tree", &["checkout", "--quiet", "-b", "other"]);
-    assert_eq!(refused(), "the worktree is on the branch other, and not on tamis/work-1-a1");
+    assert_eq!(refused(), "the worktree is on branch other; expected tamis/work-1-a1");
     world.write("tree/a.txt", "theirs\n");
     world.commit("tree", "theirs");
     world.plain("tree", &["checkout", "--quiet", branch().as_str()]);
@@ -289,7 +289,7 @@ fn a_worktree_in_the_middle_of_something_is_left_alone() {
     world.write("tree/a.txt", "moved on\n");
     world.commit("tree", "moved on");
     assert!(!world.try_plain("tree", &["stash", "pop"]).0);
-    assert_eq!(refused(), "a.txt has a conflict that is not resolved");
+    assert_eq!(refused(), "a.txt has an unresolved conflict");
     world.plain("tree", &["checkout", "--quiet", "--ours", "a.txt"]);
     world.plain("tree", &["reset", "--quiet"]);
     assert!(matches!(worktree.merge_notes(&branch(), &notes, &commit, &[]), Ok(Delivery::Delivered(_))));

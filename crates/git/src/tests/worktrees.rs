@@ -51,16 +51,17 @@ fn what_is_no_usable_repository_is_explained() {
         format!("{message} | {}", error.hints.join(" | "))
     };
     assert!(
-        why("home").starts_with("/home is in no git repository | go to a repository, or make one: git init")
+        why("home").starts_with(
+            "`/home` is not in a git repository | change to a repository, or create one: git init"
+        )
     );
     fs::create_dir(world.path("empty")).unwrap();
     world.plain("empty", &["init", "--quiet"]);
-    assert!(why("empty").starts_with("the repository /empty has no commit yet | commit something first"));
+    assert!(why("empty").starts_with("the repository /empty has no commit yet | create the first commit"));
     world.plain("home", &["clone", "--quiet", "--bare", "../repo", "../bare.git"]);
-    assert!(
-        why("bare.git")
-            .starts_with("/bare.git is a bare repository, which has no files | go to one of its worktrees")
-    );
+    assert!(why("bare.git").starts_with(
+        "`/bare.git` is a bare repository, which has no files | change to one of its worktrees"
+    ));
     // But a worktree of a bare repository does.
     world.plain("bare.git", &["worktree", "add", "--quiet", "../of-bare", "main"]);
     let found = Repository::find(&world.git, &world.path("of-bare")).unwrap();
@@ -127,7 +128,7 @@ fn an_interrupted_making_is_finished_or_undone() {
     );
     world.write("repo/.git/worktrees/tree/locked", "initializing");
     assert!(repository.add_worktree(&path, &branch(), &tip).unwrap().state().unwrap().is_clean());
-    // The same once more is the same.
+    // A second call has the same result.
     repository.add_worktree(&path, &branch(), &tip).unwrap();
     assert_eq!(repository.remove_worktree(&path, Removal::Everything).unwrap(), Removed::Done);
     assert_eq!(repository.remove_worktree(&path, Removal::Everything).unwrap(), Removed::NotRegistered);
@@ -143,7 +144,7 @@ fn an_interrupted_making_is_finished_or_undone() {
     world.write("repo/a.txt", "on\n");
     let later = world.commit("repo", "on");
     let refused = repository.add_worktree(&world.path("other"), &branch(), &later).unwrap_err();
-    assert!(refused.message.contains("is there already"), "{refused}");
+    assert!(refused.message.contains("already exists"), "{refused}");
     assert_eq!(
         repository.add_worktree(&world.path("repo/in"), &branch(), &tip).unwrap_err().kind,
         GitErrorKind::Invalid
@@ -170,7 +171,7 @@ fn exactly_one_vanished_worktree_is_forgotten_and_changes_are_not_removed() {
         GitErrorKind::Failed
     );
     assert_eq!(world.read("tree/untracked"), "x");
-    // A folder that is no worktree any more does not lead to a repository around it.
+    // A folder that is no longer a worktree does not lead to a repository around it.
     world.plain("", &["init", "--quiet"]);
     fs::remove_file(world.path("tree/.git")).unwrap();
     assert_eq!(repository.state_of(&world.path("tree")).unwrap().checked_out, CheckedOut::Vanished);

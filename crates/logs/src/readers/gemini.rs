@@ -21,7 +21,7 @@
 //! A message of the model has `content`, `thoughts`, `tokens`, `model` and `toolCalls`, which hold their results. Tools'
 //! results are repeated, as a "user" message of `functionResponse` parts.
 //!
-//! - **`$set.messages` is no history.** It is written by resuming, by compressing and by masking long results. It has the
+//! - **`$set.messages` is not the history.** It is written by resuming, by compressing and by masking long results. It has the
 //!   messages without their tokens and tool calls, with new times, after compressing with new ids; and it leaves out what
 //!   was compressed. So it adds only what was never seen (the summary), and changes nothing that was recorded.
 //! - **Rewinding** takes messages out of the conversation, and a notification says how many. Their tokens were used all

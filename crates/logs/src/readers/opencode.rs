@@ -174,11 +174,11 @@ fn object(text: &str, what: &str, unrecognised: &mut Vec<Unrecognised<'static>>)
     match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => Some(value),
         Ok(_) => {
-            unrecognised.push(Unrecognised::Unreadable(format!("{what} is no object").into()));
+            unrecognised.push(Unrecognised::Unreadable(format!("{what} is not an object").into()));
             None
         }
         Err(error) => {
-            let why = if error.is_eof() { "ends too early" } else { "is no JSON" };
+            let why = if error.is_eof() { "ends too early" } else { "is not JSON" };
             unrecognised.push(Unrecognised::Unreadable(format!("{what} {why}").into()));
             None
         }

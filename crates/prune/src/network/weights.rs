@@ -8,7 +8,7 @@ const MAGIC: &[u8] = b"tamis skimmer ";
 pub(crate) enum WeightsError {
     #[error("not a file of weights")]
     Magic,
-    #[error("made for another version of the engine: {0}")]
+    #[error("made for a different version of the engine: {0}")]
     Version(String),
     #[error("{0} numbers are missing")]
     Short(usize),

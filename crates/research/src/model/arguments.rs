@@ -17,7 +17,7 @@ pub(super) fn text<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str, 
 }
 
 pub(super) fn number(arguments: &Arguments, name: &str) -> Result<Option<usize>, ToolError> {
-    let wrong = || tool_error(format!("{name:?} is no whole number"));
+    let wrong = || tool_error(format!("{name:?} is not a whole number"));
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong()),

@@ -28,7 +28,7 @@ Each key finding is file:line, what it shows, and the smallest snippet that show
         }
         Role::Thoughts => {
             "You are the historian: find what notes and documents of former work say about the question: decisions, reasons, \
-open ends. Say how old a note is where it tells. Cite file:line."
+open ends. Say how old a note is if it has a date. Cite file:line."
         }
     }
 }

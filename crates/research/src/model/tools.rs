@@ -105,7 +105,7 @@ pub(super) fn call(caller: &ToolCaller<'_>, name: &str, arguments: &Arguments) -
     let own = || TOOLS.iter().filter(|tool| tool.roles.contains(&caller.role));
     let Some(tool) = own().find(|tool| tool.name == name) else {
         let names: Vec<&str> = own().map(|tool| tool.name).collect();
-        return Err(tool_error(format!("there is no tool {name:?}; there are {}", names.join(", "))));
+        return Err(tool_error(format!("unknown tool {name:?}; the tools are {}", names.join(", "))));
     };
     (tool.call)(caller, arguments)
 }
@@ -263,7 +263,7 @@ fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile
             Err(SourceReadError::LimitReached) => {
                 return Err(ToolError::Limited(format!(
                     "error: {} Answer from what you have seen.",
-                    "the limits of this request are used up: no further file can be read."
+                    "the limits of this request are exhausted: no further file can be read."
                 )));
             }
             Err(SourceReadError::Access(error @ AccessError::TooLarge { .. })) => {

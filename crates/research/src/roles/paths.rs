@@ -5,7 +5,7 @@ pub(super) fn is_test_module(name: &str) -> bool {
     matches!(name, "test" | "tests")
 }
 
-/// Whether the file is prose or data, in which a name is no use of it.
+/// Whether the file is prose or data, in which a name does not count as a use.
 pub(super) fn is_prose_or_data(path: &str) -> bool {
     let Some((_, ending)) = path.rsplit('/').next().unwrap_or(path).rsplit_once('.') else { return false };
     #[rustfmt::skip]

@@ -123,5 +123,5 @@ fn limits_of_the_request_hold_for_the_model() {
     let reader = view_with(folder.path(), ResearchLimits { max_files_read: 1, ..LIMITS });
     let finding = ask(&model(&server), &reader, &StopSignal::never()).unwrap();
     assert!(tamis_research::joined(&finding.notes).contains("limits"));
-    assert!(results(&server.turns()[1])[1].starts_with("error: the limits of this request are used up"));
+    assert!(results(&server.turns()[1])[1].starts_with("error: the limits of this request are exhausted"));
 }

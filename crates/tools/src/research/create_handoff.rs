@@ -25,7 +25,7 @@ pub(crate) struct CreateHandoffInput {
     key_findings: Option<Vec<String>>,
     /// Where: path, path:line or path:line:col, relative to a root.
     references: Option<Vec<String>>,
-    /// What else the next reader should know: what is open, what comes next.
+    /// What else the next reader should know: open points, next steps.
     notes: Option<String>,
 }
 

@@ -147,7 +147,7 @@ mod tests {
             prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
         }
 
-        /// One letter changed, and it is no cursor any more.
+        /// With one letter changed, it is no longer a cursor.
         #[test]
         fn a_changed_cursor_is_refused(at in 0_usize..60, letter in "[A-Za-z0-9_-]") {
             let binding = Binding::new("list_sessions", &1);

@@ -9,7 +9,7 @@ use super::rate::RateState;
 const KB: usize = 1000;
 
 /// What every client passes on to its model whole. Codex cuts the middle out above 10,000 tokens of four bytes, Gemini CLI
-/// above 40,000 characters; OpenCode and Claude Code put larger answers into a file. JSON with a cut is no JSON, so what
+/// above 40,000 characters; OpenCode and Claude Code put larger answers into a file. Truncated JSON is not JSON, so what
 /// the contract would allow 100 KB comes in pages of this size.
 const PASSED_ON_WHOLE: usize = 38 * KB;
 

@@ -1,7 +1,7 @@
 //! Failed calls: which were put right, which never, and which were only tried again.
 //!
 //! A failure counts as put right when the same thing succeeded later (the same file edited, the same command run), or when
-//! the agent got there another way within the turn (the same program run, another file read). What a person declined is no
+//! the agent got there another way within the turn (the same program run, another file read). What a user declined is not a
 //! failure.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Files read again though nothing had changed them.
 //!
 //! A file counts as unchanged as long as no tool edited it, no command named it, and, where exactly the same part was read,
-//! the result was the same. After a compaction the agent no longer has what it read, so reading again is no waste.
+//! the result was the same. After a compaction the agent no longer has what it read, so reading it again is not waste.
 
 use tamis_logs::event::EventStream;
 use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};

@@ -59,7 +59,7 @@ impl Coordinator {
                 let finished = self.finish_ending(&member).and_then(|disposal| {
                     let done =
                         if disposal.kept.is_empty() { "it is cleaned up" } else { "its session is ended" };
-                    let found = format!("{} is over, and was not cleaned up", member.id);
+                    let found = format!("{} has ended and was not cleaned up", member.id);
                     self.record_repair(Some(&member.id), found, done.to_owned())
                 });
                 trouble = trouble.and(finished.map(|finding| findings.push(finding)));
@@ -137,8 +137,8 @@ impl Coordinator {
         let branch = &instance.branch;
         let Some(head) = repository.state_of(&instance.worktree)?.head else { return Ok(None) };
         repository.restore_branch(branch, &head)?;
-        let found = format!("the branch {branch} is gone");
-        let done = format!("it is made again at {}, which its worktree has", head.short());
+        let found = format!("branch {branch} is gone");
+        let done = format!("it is recreated at {}, the commit of its worktree", head.short());
         self.record_repair(Some(&instance.id), found, done).map(Some)
     }
 
@@ -180,7 +180,7 @@ impl Coordinator {
             Ok(true)
         })?;
         if freed {
-            let found = format!("{family} waited for a review without a reviewer");
+            let found = format!("{family} was waiting for a review without a reviewer");
             findings.push(self.record_repair(Some(family), found, "it is STARTED again".to_owned())?);
         }
         Ok(())
@@ -216,7 +216,7 @@ impl Coordinator {
             self.tmux.send_message(&coding, &words)
         };
         if let Err(error) = notify() {
-            tracing::warn!("cannot notify the coding agent of {} that it is gone: {error}", reviewer.id);
+            tracing::warn!("cannot notify the coding agent that {} is gone: {error}", reviewer.id);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of the past: not for ever. Rows of instances, reviews, feedback and events stay; what only helped to do them
+//! Retention of past data. Rows of instances, reviews, feedback and events stay; what only helped to do them
 //! goes once no retry can come.
 
 use std::collections::HashMap;

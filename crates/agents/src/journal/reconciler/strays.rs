@@ -31,19 +31,19 @@ impl Coordinator {
         for session in sessions.iter().filter(|session| over(session.id.as_str())) {
             let Some(_hold) = self.hold_for_stray(&session.id)? else { continue };
             self.tmux.end(&session.id)?;
-            let found = format!("the session {} ran without a live instance", session.id);
+            let found = format!("session {} was running without a live instance", session.id);
             findings.push(self.record_repair(Some(&session.id), found, "it is ended".to_owned())?);
         }
         for id in files.iter().filter(|id| over(id.as_str())) {
             let Some(_hold) = self.hold_for_stray(id)? else { continue };
             self.remove_files(id)?;
-            let found = format!("files of {id} were left behind, which is over");
+            let found = format!("files of {id} were left behind after it ended");
             findings.push(self.record_repair(Some(id), found, "they are removed".to_owned())?);
         }
         for name in worktrees.iter().filter(|name| !rows.contains_key(name.as_str())) {
             let folder = self.places.worktrees().join(name);
-            let found = format!("{} belongs to no instance", folder.display());
-            let done = format!("it stays; look at it, and if it is not needed: rm -r '{}'", folder.display());
+            let found = format!("{} does not belong to any instance", folder.display());
+            let done = format!("it stays; if it is not needed, remove it: rm -r '{}'", folder.display());
             findings.extend(self.report(None, found, done));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The log of a session: all that it writes, as it writes it, but not for ever. A screen that is redrawn ten times a second
+//! The log of a session: all that it writes, as it writes it, within a size limit. A screen that is redrawn ten times a second
 //! would fill a disk in weeks.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +11,7 @@ use crate::{AgentsError, error::Result};
 /// A log that has grown to this is put aside, in the place of the one that was put aside before it.
 const LIMIT: u64 = 4 << 20;
 
-/// Writes what comes from `input` to the log, until it ends. What `tamis __session --log FILE` does.
+/// Copies `input` to the log until it ends: `tamis __session --log FILE`.
 pub fn keep_log(file: &Path, input: impl Read) -> Result<()> {
     keep(file, input, LIMIT).map_err(|error| AgentsError::file("write", file, &error))
 }

@@ -76,7 +76,7 @@ pub(super) fn create(tmux: &Tmux, id: &InstanceId, words: &[OsString]) -> Result
             return Ok(());
         }
         if answer.complaint.starts_with("duplicate session") {
-            return Err(AgentsError::new(Code::TmuxError, format!("a session {id} is there already"))
+            return Err(AgentsError::new(Code::TmuxError, format!("session {id} already exists"))
                 .suggest(format!("`tamis agents stop {id}` ends it"))
                 .about(id));
         }
@@ -131,12 +131,12 @@ fn call(tmux: &Tmux, words: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> Resul
 fn failed_to_run(tmux: &Tmux, error: ProgramError) -> AgentsError {
     match error {
         ProgramError::Start { cause, .. } if cause.kind() == ErrorKind::NotFound => {
-            AgentsError::new(Code::TmuxError, "there is no tmux on PATH, in which agents run")
+            AgentsError::new(Code::TmuxError, "cannot find tmux on PATH; agents run in it")
                 .suggest("install it: `apt install tmux` or `brew install tmux`")
         }
         ProgramError::TimedOut { limit } => {
             let seconds = limit.as_secs_f32();
-            AgentsError::new(Code::TmuxError, format!("tmux gave no answer for {seconds:.1} seconds"))
+            AgentsError::new(Code::TmuxError, format!("tmux did not respond for {seconds:.1} seconds"))
                 .suggest(format!("`tmux -L {} kill-server` ends all its sessions", tmux.server))
         }
         error => AgentsError::new(Code::TmuxError, format!("cannot run tmux: {error}")),

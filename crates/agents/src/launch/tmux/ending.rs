@@ -55,7 +55,7 @@ pub(super) fn end(tmux: &Tmux, id: &InstanceId) -> Result<()> {
     }
     let left: Vec<String> = members.living.iter().map(|process| process.pid.to_string()).collect();
     let left = left.join(" ");
-    Err(AgentsError::new(Code::TmuxError, format!("processes of {id} cannot be ended: {left}"))
+    Err(AgentsError::new(Code::TmuxError, format!("cannot end processes of {id}: {left}"))
         .suggest(format!("`ps -fp \"{left}\"` shows what they are"))
         .about(id))
 }

@@ -16,16 +16,16 @@ pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
             return Err(refuse(caller, "its review is over"));
         }
         if subject.status != Status::WaitingReview {
-            return Err(refuse(subject, "waits for no review any more"));
+            return Err(refuse(subject, "is no longer waiting for a review"));
         }
         return Ok(());
     }
     match subject.status {
         Status::Started | Status::PrCreated | Status::PrClosed => Ok(()),
-        Status::WaitingReview => Err(refuse(subject, "its reviewer decides what is to come").suggest(
-            "wait: feedback will be merged into the worktree, or the reviewer creates the pull request",
+        Status::WaitingReview => Err(refuse(subject, "its reviewer decides what happens next").suggest(
+            "wait: either feedback will be merged into the worktree, or the reviewer will create the pull request",
         )),
-        _ => Err(refuse(subject, "cannot have a pull request any more")),
+        _ => Err(refuse(subject, "can no longer have a pull request")),
     }
 }
 
@@ -40,21 +40,20 @@ pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
     // What a coding agent has lying about while it waits is not the reviewer's to judge.
     let uncommitted = state.modified.iter().find(|path| !notes.contains(path));
     if let (Some(path), true) = (uncommitted, caller.instance.id == subject.id) {
-        let message =
-            format!("{path} has changes that are not committed, and would not be in the pull request");
+        let message = format!("{path} has uncommitted changes, which would not be in the pull request");
         return Err(AgentsError::new(Code::UncommittedChanges, message)
             .about(&subject.id)
-            .suggest("commit them, or put them back with `git restore`, and call again"));
+            .suggest("commit them, or discard them with `git restore`, and try again"));
     }
     let changed = match &state.head {
         Some(tip) => repository.has_changes(&destination.base_commit, tip, notes)?,
         None => false,
     };
     if !changed {
-        let message = format!("{branch} changes nothing that {} does not have", destination.base);
+        let message = format!("{branch} has no changes that {} does not have", destination.base);
         return Err(AgentsError::new(Code::NoChanges, message)
             .about(&subject.id)
-            .suggest("commit the work, and call again"));
+            .suggest("commit the work and try again"));
     }
     Ok(())
 }

@@ -23,8 +23,8 @@ impl Coordinator {
     pub(crate) fn github_settings(&self) -> Result<GithubSettings> {
         let url = self.settings.github_url.as_deref().filter(|url| !url.trim().is_empty());
         let url = url.map(str::parse).transpose().map_err(|error| {
-            AgentsError::new(Code::ValidationError, format!("github.url is not an address: {error}"))
-                .suggest("set it to the address of GitHub's API, such as https://github.example/api/v3")
+            AgentsError::new(Code::ValidationError, format!("github.url is not a valid URL: {error}"))
+                .suggest("set it to the URL of GitHub's API, such as https://github.example/api/v3")
         })?;
         Ok(GithubSettings {
             url,
@@ -75,7 +75,7 @@ impl Coordinator {
             (None, None, None) => repository.default_base()?.0,
         };
         if base == subject.branch {
-            let message = format!("{base} is the branch itself, and cannot be pulled into itself");
+            let message = format!("{base} is the branch itself, which cannot be merged into itself");
             return Err(AgentsError::new(Code::ValidationError, message));
         }
         let there = match &remote {
@@ -91,10 +91,10 @@ impl Coordinator {
             let fetch = remote.as_ref().map_or("origin", |remote| remote.name.as_str());
             return Err(AgentsError::new(
                 Code::ValidationError,
-                format!("there is no branch {base} to pull into"),
+                format!("there is no branch {base} to merge into"),
             )
-            .suggest("`git branch --all` lists the branches that are known here")
-            .suggest(format!("if it is on the remote: git fetch {fetch}")));
+            .suggest("`git branch --all` lists the known branches")
+            .suggest(format!("if it exists on the remote: git fetch {fetch}")));
         };
         let credential = github.as_ref().zip(remote.as_ref()).and_then(|(github, remote)| {
             let [url] = &remote.push_urls[..] else { return None };
@@ -122,7 +122,7 @@ impl Destination {
         match &self.remote {
             Some(remote) if error.code == Code::GithubRejected && !self.base_is_there => {
                 error.suggest(format!(
-                    "{} was not seen on {}: push it, or name another with base_branch",
+                    "{} was not found on {}: push it, or name another branch with base_branch",
                     self.base, remote.name
                 ))
             }

@@ -65,7 +65,7 @@ impl Coordinator {
         });
         let (status, found) = match state {
             None => return Ok(()),
-            Some(PullState::Open) => (Status::PrCreated, format!("pull request {number} was opened again")),
+            Some(PullState::Open) => (Status::PrCreated, format!("pull request {number} was reopened")),
             Some(PullState::Merged) => (Status::PrMerged, format!("pull request {number} was merged")),
             Some(PullState::Closed) => (Status::PrClosed, format!("pull request {number} was closed")),
         };

@@ -18,7 +18,7 @@ pub(super) fn check(input: &CreatePullRequest) -> Result<()> {
 pub(crate) fn check_title(name: &str, title: &str) -> Result<()> {
     let length = title.trim().chars().count();
     if !(1..=LONGEST_TITLE).contains(&length) {
-        return Err(invalid(format!("{name} has {length} characters, and must have 1 to {LONGEST_TITLE}")));
+        return Err(invalid(format!("{name} has {length} characters; it must have 1 to {LONGEST_TITLE}")));
     }
     if title.trim().contains(is_odd) {
         return Err(invalid(format!("{name} must be one line without control characters")));
@@ -29,7 +29,7 @@ pub(crate) fn check_title(name: &str, title: &str) -> Result<()> {
 pub(crate) fn check_text(name: &str, text: &str) -> Result<()> {
     let length = text.chars().count();
     if length > LONGEST_TEXT {
-        return Err(invalid(format!("{name} has {length} characters, and may have {LONGEST_TEXT}")));
+        return Err(invalid(format!("{name} has {length} characters; it may have at most {LONGEST_TEXT}")));
     }
     Ok(())
 }

@@ -8,12 +8,12 @@ pub(super) fn to_do(branch: &str, destination: &Destination) -> Vec<String> {
     let merge = format!("git switch {base} && git merge --no-ff {branch}");
     match &destination.remote {
         Some(remote) => vec![
-            format!("ask for {branch} to be merged into {base}, where {} is hosted", remote.name),
+            format!("request a merge of {branch} into {base} where {} is hosted", remote.name),
             format!("or merge it yourself: {merge} && git push {} {base}", remote.name),
         ],
         None => vec![
             format!("merge it: {merge}"),
-            "or give the repository a remote on GitHub, and call again: git remote add origin URL".to_owned(),
+            "or add a remote on GitHub and try again: git remote add origin URL".to_owned(),
         ],
     }
 }

@@ -75,13 +75,13 @@ impl Coordinator {
                 left_to_do: Vec::new(),
             };
             self.record_pull(&operation.instance, &subject, &answer, operation.id, None)?;
-            return Ok(format!("pull request {} was opened, and is recorded", pull_request.number));
+            return Ok(format!("pull request {} was opened and is recorded", pull_request.number));
         }
         self.write(|connection| undo(connection, operation.id, None))?;
         Ok(match opened {
-            Err(error) => format!(
-                "whether a pull request was opened cannot be known now, and the next call finds it: {error}"
-            ),
+            Err(error) => {
+                format!("cannot find out yet whether a pull request was opened; the next call will: {error}")
+            }
             Ok(_) => "no pull request was opened; the next call does the rest".to_owned(),
         })
     }

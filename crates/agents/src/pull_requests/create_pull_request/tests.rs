@@ -234,8 +234,8 @@ fn without_github_it_says_what_is_done_and_what_is_left() {
     assert_eq!(
         serde_json::to_value(&answer).unwrap(),
         json!({"pr_number": null, "pr_url": null, "branch_name": "tamis/work-7-a1",
-            "done": ["the review notes are out of the tree", "tamis/work-7-a1 is pushed to origin"],
-            "left_to_do": ["ask for tamis/work-7-a1 to be merged into main, where origin is hosted",
+            "done": ["the review notes were removed from the tree", "tamis/work-7-a1 was pushed to origin"],
+            "left_to_do": ["request a merge of tamis/work-7-a1 into main where origin is hosted",
                 "or merge it yourself: git switch main && git merge --no-ff tamis/work-7-a1 && git push origin main"]})
     );
     assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
@@ -309,7 +309,7 @@ fn a_base_that_only_we_have_is_explained() {
     assert!(error.message.contains("PullRequest base invalid"), "{error}");
     assert_eq!(
         error.suggestions,
-        ["local was not seen on origin: push it, or name another with base_branch"]
+        ["local was not found on origin: push it, or name another branch with base_branch"]
     );
 }
 

@@ -50,7 +50,9 @@ Add a form.
 
 ";
 
-const HISTORY: &str = "The reviews so far, each with the first lines of its feedback (a quotation, from here to the next line of \
+const HISTORY: &str =
+    "The reviews so far, each with the first lines of its feedback (a quotation, from here to the next \
+line of \
 8 equals signs):
 ========
 Review 1: needs_work
@@ -73,19 +75,19 @@ fn a_coding_agent_is_told_who_it_is_what_to_do_and_when_to_call() {
         PromptSubject { id: &id, task: &task, repository: &repository, history: &history, max_reviews: 3 };
     let expected = format!(
         "You are work-123-a1, a coding agent {BEGINNING}\
-You work in this folder, a git worktree of your own on the branch tamis/work-123-a1. Leave other branches and worktrees alone.
+You work in this folder, your own git worktree on branch tamis/work-123-a1. Leave other branches and worktrees alone.
 
-{TASK}{HISTORY}How to go about it:
-1. Do the task, and commit your work on this branch with git. What is not committed is not reviewed.
-2. Call the tool `request_review` of the MCP server `tamis`. A review agent then looks at your commits. End your turn and wait: \
-you will be told in this session when feedback has come. Do not ask for it, and do not change anything meanwhile.
-3. When you are told, the feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that you are told of), do \
-what it asks as far as it is right, commit, and call `request_review` again. Leave the file itself as it is; it is taken out \
-later.
-4. You may ask for 3 reviews. When `request_review` says that the limit is reached, or you are told that the work is good, call \
-`create_pull_request` with a title and a description; it pushes the branch and asks for it to be pulled into main. Do not push \
-or open pull requests in any other way.
-If a tool answers with an error, read its `suggestions`.
+{TASK}{HISTORY}Steps:
+1. Do the task, and commit your work on this branch with git. Uncommitted work is not reviewed.
+2. Call the tool `request_review` of the MCP server `tamis`. A review agent then reviews your commits. End your turn and \
+wait: you will be notified in this session when there is feedback. Do not ask for it, and do not change anything in the \
+meantime.
+3. Feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that the notification names), address what is \
+right in it, commit, and call `request_review` again. Do not change the file itself; it is removed later.
+4. You may request 3 reviews. When `request_review` reports that the limit is reached, or you are notified that the work is \
+approved, call `create_pull_request` with a title and a description; it pushes the branch and opens a pull request into \
+main. Do not push or open pull requests in any other way.
+If a tool returns an error, read its `suggestions`.
 "
     );
     assert_eq!(work_prompt(&prompt), expected);
@@ -106,29 +108,29 @@ fn a_review_agent_is_told_what_to_look_at_and_not_to_touch_it() {
     };
     let expected = format!(
         "You are review-123-a1-2, a review agent {BEGINNING}\
-You look at the work of work-123-a1 on the branch tamis/work-123-a1, at commit abc123. This is review 2 of at most 3. This \
-folder is a git worktree of your own with that commit checked out.
+You review the work of work-123-a1 on branch tamis/work-123-a1, at commit abc123. This is review 2 of at most 3. This folder \
+is your own git worktree with that commit checked out.
 
-{TASK}work-123-a1 says of its work (a quotation, from here to the next line of 8 equals signs):
+{TASK}work-123-a1 describes its work (a quotation, from here to the next line of 8 equals signs):
 ========
 Done.
 ========
 
-work-123-a1 asks you to look at this in particular (a quotation, from here to the next line of 8 equals signs):
+work-123-a1 asks you to pay particular attention to this (a quotation, from here to the next line of 8 equals signs):
 ========
 Mind the tests.
 ========
 
-How to go about it:
-1. Look at the change with `git diff main...HEAD` and `git log main..HEAD`, read what is around it, and run the tests if there \
-are any. Judge whether it does the task, is right, and is fit to be merged.
-2. Do not change, add or commit anything: what you write here is thrown away.
-3. If something must be done, call the tool `send_feedback` of the MCP server `tamis` once, with all of it: `feedback_type` is \
-`needs_work`, `suggestions` or `clarification`; name files and lines, and put each thing to do in `actionable_items`. Your \
-session ends with it.
-4. If the work is good, call `create_pull_request` with a title and a description instead; it is made from tamis/work-123-a1 \
-into main, and ends the review.
-If a tool answers with an error, read its `suggestions`.
+Steps:
+1. Read the change with `git diff main...HEAD` and `git log main..HEAD`, read the code around it, and run the tests if there \
+are any. Judge whether it completes the task, is correct, and is ready to be merged.
+2. Do not change, add or commit anything: what you write here is discarded.
+3. If something needs to change, call the tool `send_feedback` of the MCP server `tamis` once, with all your feedback: \
+`feedback_type` is `needs_work`, `suggestions` or `clarification`; name files and lines, and put each required change in \
+`actionable_items`. This ends your session.
+4. If the work is good, call `create_pull_request` with a title and a description instead; it opens a pull request from \
+tamis/work-123-a1 into main and ends the review.
+If a tool returns an error, read its `suggestions`.
 "
     );
     assert_eq!(review_prompt(&subject, &work), expected);
@@ -142,21 +144,21 @@ fn a_planning_agent_is_told_to_make_issues() {
         RepositoryFacts { branch: id.branch().to_string(), summary: String::new(), ..repository() };
     let expected = "\
 You are plan-login-a1, a planning agent for the repository shop, whose base branch is main.
-You work in this folder, a git worktree of your own on the branch tamis/plan-login-a1. Leave other branches and worktrees alone.
+You work in this folder, your own git worktree on branch tamis/plan-login-a1. Leave other branches and worktrees alone.
 
 The task (a quotation, from here to the next line of 8 equals signs):
 ========
 Plan the log in.
 ========
 
-How to go about it:
-1. Read what the repository has to say about it, and make a plan: parts that can each be done and reviewed alone, in the order \
-in which they must come. Write no code.
-2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that says what must \
-hold when it is done.
+Steps:
+1. Read what the repository contains about it, and make a plan: parts that can be done and reviewed separately, in the \
+required order. Do not write code.
+2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that says what \
+must be true when it is done.
 3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with a title and a \
-description; it asks for the branch to be pulled into main. Do not push in any other way.
-If a tool answers with an error, read its `suggestions`.
+description; it opens a pull request into main. Do not push in any other way.
+If a tool returns an error, read its `suggestions`.
 ";
     let subject =
         PromptSubject { id: &id, task: &task, repository: &repository, history: &[], max_reviews: 3 };
@@ -170,10 +172,10 @@ fn an_issue_that_could_not_be_read_is_said_not_to_be_known() {
     add_task(&mut text, &Task { issue, text: "Only the form.\n".to_owned() });
     assert_eq!(
         text,
-        "The task is issue #7 of this repository. What it says could not be read when you were started: read it yourself if \
-you have a way to. Do not guess: if nothing tells you what there is to do, say so and end your turn.
+        "The task is issue #7 of this repository. It could not be read when you were started: read it yourself if you can. \
+Do not guess: if you cannot find out what the task is, say so and end your turn.
 
-The user adds to it (a quotation, from here to the next line of 8 equals signs):
+The user adds (a quotation, from here to the next line of 8 equals signs):
 ========
 Only the form.
 ========

@@ -30,7 +30,7 @@ pub(super) fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<
     let status = db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status);
     if status != Status::Started {
         let error =
-            AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review"))
+            AgentsError::new(Code::InvalidState, format!("{id} is {status} and cannot request a review"))
                 .about(id);
         return Err(match (status, db::running_review(connection, id)?) {
             (Status::WaitingReview, Some(review)) => error.suggest(format!(

@@ -20,18 +20,16 @@ pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[ReviewNo
     }
     if let Some(first) = state.modified.first() {
         let message = match state.modified.len() {
-            1 => format!("{first} has changes that are not committed"),
-            more => format!("{first} and {} other files have changes that are not committed", more - 1),
+            1 => format!("{first} has uncommitted changes"),
+            more => format!("{first} and {} other files have uncommitted changes", more - 1),
         };
         return Err(AgentsError::new(Code::UncommittedChanges, message).about(&coding.id).suggest(
-            "commit them, or put them back with `git restore`, and call again: a review is of commits",
+            "commit them, or discard them with `git restore`, and try again: only commits are reviewed",
         ));
     }
     let nothing = || {
-        let message = format!("{branch} has no change beyond the commit that it began at");
-        AgentsError::new(Code::NoChanges, message)
-            .about(&coding.id)
-            .suggest("commit the work, and call again")
+        let message = format!("{branch} has no changes since the commit that it started from");
+        AgentsError::new(Code::NoChanges, message).about(&coding.id).suggest("commit the work and try again")
     };
     let base = &coding.base_commit;
     let commit = state.head.ok_or_else(nothing)?;
@@ -49,8 +47,8 @@ pub(super) fn unchanged(id: &InstanceId) -> AgentsError {
         format!("nothing has changed in {id}'s work since the last review"),
     )
     .about(id)
-    .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
+    .suggest("address REVIEW_FEEDBACK.md, commit, and try again")
     .suggest(
-        "or create a pull request with create_pull_request, and explain there why nothing is to be changed",
+        "or create a pull request with create_pull_request, and explain there why nothing needs to change",
     )
 }

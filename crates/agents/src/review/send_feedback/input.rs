@@ -15,9 +15,7 @@ pub(super) fn check(input: &SendFeedback) -> Result<()> {
         return refused("feedback is empty".to_owned());
     }
     if length > LONGEST_FEEDBACK {
-        return refused(format!(
-            "feedback has {length} characters, and at most {LONGEST_FEEDBACK} are allowed"
-        ));
+        return refused(format!("feedback has {length} characters; it may have at most {LONGEST_FEEDBACK}"));
     }
     if input.priority.as_ref().is_some_and(|priority| priority.chars().count() > LONGEST_PRIORITY) {
         return refused(format!("priority has more than {LONGEST_PRIORITY} characters"));

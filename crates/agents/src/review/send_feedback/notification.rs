@@ -27,7 +27,7 @@ impl Coordinator {
             return;
         }
         if let Err(error) = self.end_if_dead(&context.coding.id) {
-            tracing::warn!("cannot check whether the agent of {} lives: {error}", context.coding.id);
+            tracing::warn!("cannot check whether the agent of {} is alive: {error}", context.coding.id);
         }
     }
 

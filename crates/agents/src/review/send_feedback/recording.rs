@@ -41,7 +41,7 @@ impl Coordinator {
                 connection,
                 &reviewer.id,
                 Status::Terminated,
-                Some("its feedback is delivered"),
+                Some("its feedback was delivered"),
                 tool,
             )?;
             db::set_phase(connection, &reviewer.id, Phase::Ending)?;

@@ -17,9 +17,7 @@ impl Coordinator {
         let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(unreadable)?;
         let brought = match self.context_of(operation, &plan)? {
             Some(context) => self.bring_again(&context, plan.notes).map(|brought| (context, brought)),
-            None => {
-                Err(AgentsError::new(Code::InternalError, "the feedback is not in the database any more"))
-            }
+            None => Err(AgentsError::new(Code::InternalError, "the feedback is no longer in the database")),
         };
         match brought {
             Ok((context, (note, delivered))) => {

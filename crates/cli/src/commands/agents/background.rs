@@ -147,6 +147,6 @@ fn last_lines(data_dir: &DataDir) -> String {
 }
 
 fn late(data_dir: &DataDir) -> CliError {
-    let error = anyhow!("`tamis serve` does not answer after {} seconds", TIME_LIMIT.as_secs());
+    let error = anyhow!("`tamis serve` does not respond after {} seconds", TIME_LIMIT.as_secs());
     CliError::failed(error).hint(format!("{} is its log", log_path(data_dir).display()))
 }

@@ -36,7 +36,7 @@ impl LogFile {
 
     /// What was written since the last time.
     pub(super) fn more(&mut self) -> io::Result<Vec<u8>> {
-        // Before the end is read: what comes between the two would be lost.
+        // Before the end is read, or what is written between the two would be lost.
         let next = opened(&self.path)?;
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;

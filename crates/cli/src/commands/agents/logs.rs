@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Logs) -> CliResult {
     }
     let path = log_file(&folder.data_dir, id);
     let Some(mut log) = LogFile::open(&path).map_err(|error| unreadable(&path, error))? else {
-        let error = anyhow::anyhow!("there is no log of {id}, which is {}", instance.status);
+        let error = anyhow::anyhow!("{id} ({}) has no log", instance.status);
         return Err(CliError::failed(error).hint(format!("`tamis agents show {id}` shows the instance")));
     };
     let whole = log.whole().map_err(|error| unreadable(&path, error))?;

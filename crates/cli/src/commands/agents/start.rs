@@ -70,7 +70,7 @@ fn started(folder: &AgentsFolder, request: &StartRequest) -> Result<Instance, Cl
         let (coordinator, started_here) = background::coordinator(&folder.config)?;
         if started_here {
             let (url, pid) = (&coordinator.url, coordinator.pid);
-            print::note(format_args!("`tamis serve` now runs in the background at {url}, as process {pid}"));
+            print::note(format_args!("started `tamis serve` in the background at {url}, as process {pid}"));
         }
         folder.with_service(async |agents| Ok(agents.start(request.clone()).await))
     };
@@ -95,7 +95,7 @@ fn request(arguments: Start) -> Result<StartRequest, CliError> {
     // Checked here, so that no server is started for nothing; git decides.
     if !folder.ancestors().any(|folder| folder.join(".git").exists() || folder.join("HEAD").is_file()) {
         return Err(CliError::usage(format_args!("`{}` is not in a git repository", folder.display()))
-            .hint("create one with `git init`; an agent needs a commit to begin from"));
+            .hint("create one with `git init`; an agent needs a commit to start from"));
     }
     let choice = match (arguments.command.is_empty(), arguments.agent) {
         (false, _) => {
@@ -162,12 +162,12 @@ impl Ended {
     fn report(self, id: &InstanceId) -> CliResult {
         let how = self.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         if self.exit_code == Some(0) {
-            print::note(format_args!("it has ended already{how}; `tamis agents logs {id}` shows its output"));
+            print::note(format_args!("it has already ended{how}; `tamis agents logs {id}` shows its output"));
             return Ok(());
         }
         let lines = self.last_lines.lines().filter(|line| !line.trim().is_empty());
         let last: String = lines.map(|line| format!("\n  {}", escape::line(line))).collect();
-        let error = anyhow::anyhow!("the agent of {id} ended as soon as it was started{how}{last}");
+        let error = anyhow::anyhow!("the agent of {id} ended immediately after it started{how}{last}");
         Err(CliError::failed(error).hint(format!("`tamis agents logs {id}` shows its output")))
     }
 }

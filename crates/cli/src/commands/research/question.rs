@@ -100,7 +100,7 @@ impl QuestionArgs {
         if artifact && report.artifact_path.is_none() {
             let why = report.artifact_error().map(escape::line).unwrap_or_default();
             return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))
-                .hint("TAMIS_ARTIFACTS names another folder"));
+                .hint("set TAMIS_ARTIFACTS to another folder"));
         }
         exit_code(&report, role, self.json)
     }
@@ -124,12 +124,12 @@ fn exit_code(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResu
             let error =
                 CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), escape::line(&cause.message)));
             Err(match cause.kind {
-                RoleErrorKind::Timeout => error.hint("--deadline-ms gives it more time"),
+                RoleErrorKind::Timeout => error.hint("allow more time with --deadline-ms"),
                 RoleErrorKind::ProviderUnavailable
                 | RoleErrorKind::ProviderError
                 | RoleErrorKind::ContextTooLong
                 | RoleErrorKind::Refused => {
-                    error.hint("`TAMIS_MODEL_USE=auto` answers without the model when it fails")
+                    error.hint("set TAMIS_MODEL_USE=auto to get an answer without the model when it fails")
                 }
                 _ => error,
             })

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     let named = arguments.index.map(|index| (arguments.session.as_str(), index)).or_else(both);
     let (session, index) = named.ok_or_else(|| {
         CliError::usage("no event index given")
-            .hint("`tamis trace event SESSION INDEX`; `tamis trace search` and `turns` give the numbers")
+            .hint("pass it as in `tamis trace event SESSION INDEX`; `tamis trace search` and `tamis trace turns` print the numbers")
     })?;
     let trace = arguments.source.open()?;
     let session = trace.session(session)?;

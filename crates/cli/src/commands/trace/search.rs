@@ -141,7 +141,7 @@ fn find(
         let found = trace.search(&search, LONGEST, &|| false)?;
         if found.out_of_time {
             print::note(
-                "warning: the search was ended after 30 s; narrow it with --session, --project or --since",
+                "warning: the search was stopped after 30 s; narrow it with --session, --project or --since",
             );
         }
         search.after = found.matches.last().map(|last| last.place.clone());

@@ -163,7 +163,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
         print::grouped(counted.total()),
         print::grouped(listed)
     ))
-    .hint("the session may have gone on meanwhile; `tamis trace index --verify` compares the index with the logs"))
+    .hint("the session may have continued in the meantime; `tamis trace index --verify` compares the index with the logs"))
 }
 
 fn reports_table(reports: &[ExplainedReport]) -> Table {

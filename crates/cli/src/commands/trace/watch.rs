@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
         .map_err(CliError::internal)?;
     let mut watch = trace.watch()?;
     let ended = signals::flag(&runtime)?;
-    print::note(format_args!("following {}; Ctrl-C ends it", print::count(watch.logs() as u64, "log")));
+    print::note(format_args!("following {}; press Ctrl-C to stop", print::count(watch.logs() as u64, "log")));
     let mut printed = Ok(());
     let followed = watch.follow(&|| ended.load(Ordering::Relaxed), &mut |session, index, event| {
         if only.as_ref().is_none_or(|only| session.id == only.id || session.is_child_of(only)) {

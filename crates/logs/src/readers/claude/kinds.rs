@@ -24,7 +24,7 @@ pub(super) const SILENT: &[&str] = &[
     // Sums over the session, of what its messages report one by one.
     "cost-state",
     "tools-used",
-    // What was sent to the model: the conversation once more, and the client's own instructions and tools.
+    // What was sent to the model: the conversation again, and the client's own instructions and tools.
     "api-request",
     "api-request-blob",
     "api-request-shape",

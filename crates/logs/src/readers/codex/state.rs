@@ -97,7 +97,7 @@ pub(super) enum Twin {
     Compaction,
 }
 
-/// What was given once and may come once more from the other side, oldest first. An entry is a letter for kind and
+/// What was recorded once and may be repeated by the other side, oldest first. An entry is a letter for kind and
 /// side, and a hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -123,7 +123,7 @@ impl Twins {
         format!("{letter}{}", hex(hash))
     }
 
-    /// Whether the other side has given this. It is forgotten then: the same words may be said again.
+    /// Whether the other side has recorded this. It is then removed: the same text may be repeated.
     pub(super) fn take(&mut self, twin: Twin, side: Side, hash: u64) -> bool {
         let other = if side == Side::Item { Side::Event } else { Side::Item };
         let entry_of_other = Twins::entry(twin, other, hash);
@@ -145,7 +145,7 @@ impl Twins {
 pub(super) enum CallProgress {
     /// Its result comes, or came, with the conversation's items.
     Item,
-    /// So it does, and the client has said that the call failed.
+    /// As above, and the client has reported that the call failed.
     ItemFailed,
     /// Only events report it, and its result is still to come.
     Begun,

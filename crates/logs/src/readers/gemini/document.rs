@@ -91,7 +91,7 @@ impl Conversation {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match serde_json::from_str::<Value>(line) {
                 Ok(Value::Object(record)) => ours |= self.line(record),
-                Ok(_) => self.unrecognised.push(Unrecognised::Unreadable("line is no object".into())),
+                Ok(_) => self.unrecognised.push(Unrecognised::Unreadable("line is not an object".into())),
                 Err(error) => self.unrecognised.push(unreadable("line", &error)),
             }
         }
@@ -147,7 +147,7 @@ impl Conversation {
     /// A message as it happened; a later version of it replaces the earlier one.
     fn record(&mut self, message: Value) {
         let Value::Object(fields) = message else {
-            self.unrecognised.push(Unrecognised::Unreadable("message is no object".into()));
+            self.unrecognised.push(Unrecognised::Unreadable("message is not an object".into()));
             return;
         };
         match id_of(&fields).and_then(|id| self.locations.get(&id).copied()) {
@@ -178,13 +178,13 @@ impl Conversation {
         self.live.push(place);
     }
 
-    /// What the model sees from now on. See the module above for why it is no history.
+    /// What the model sees from now on. See the module comment for why it is not the history.
     fn checkpoint(&mut self, messages: Vec<Value>) {
         self.live.clear();
         let mut signatures: Option<HashMap<String, usize>> = None;
         for message in messages {
             let Value::Object(fields) = message else {
-                self.unrecognised.push(Unrecognised::Unreadable("message is no object".into()));
+                self.unrecognised.push(Unrecognised::Unreadable("message is not an object".into()));
                 continue;
             };
             let id = id_of(&fields);
@@ -220,7 +220,7 @@ impl Conversation {
     }
 }
 
-/// Whether a text whose beginning is no JSON looks like a log of lines: a later line is an object of its own.
+/// Whether a text whose beginning is not JSON looks like a line-based log: a later line is an object.
 fn is_log(text: &str) -> bool {
     text.lines().skip(1).any(|line| line.starts_with("{\"") && line.trim_end().ends_with('}'))
 }
@@ -265,6 +265,6 @@ fn signature(fields: &Map<String, Value>) -> Option<String> {
 
 /// Why, without quoting.
 fn unreadable(what: &str, error: &serde_json::Error) -> Unrecognised<'static> {
-    let why = if error.is_eof() { "ends too early" } else { "is no JSON" };
+    let why = if error.is_eof() { "ends too early" } else { "is not JSON" };
     Unrecognised::Unreadable(format!("{what} {why}").into())
 }

@@ -16,7 +16,7 @@ const VOTERS: usize = 20;
 /// A name that more files define counts for none of them.
 const MAX_FOR_INSIDE: usize = 6;
 const MAX_FOR_BEST: usize = 3;
-/// A name of the question that is defined more often is no particular thing.
+/// A name in the question that is defined more often is too general.
 const MAX_DEFINITIONS: usize = 8;
 
 /// Adds the votes to the totals.
