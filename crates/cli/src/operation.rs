@@ -85,7 +85,7 @@ impl Operations {
         if !pruned.pruned_text.ends_with('\n') && !pruned.pruned_text.is_empty() {
             print::bytes(b"\n")?;
         }
-        print_summary(&pruned, &job.text, "nothing was cut; a more specific question cuts more");
+        print_summary(&pruned, &job.text, "nothing was cut; try a more specific question");
         setup::finish(&self.services);
         Ok(())
     }
@@ -129,7 +129,7 @@ fn print_warnings(warnings: &[PruneWarning]) {
     for warning in warnings {
         let why = match warning {
             PruneWarning::InputTooLarge => {
-                "the text is longer than prune.max_input_chars, or has over 250,000 lines, so nothing is cut"
+                "the text is longer than prune.max_input_chars, or has more than 250,000 lines, so nothing is cut"
             }
             PruneWarning::Timeout => "pruning took longer than --timeout-ms, so nothing is cut",
             PruneWarning::ConstraintsUnmet => {
@@ -138,7 +138,7 @@ fn print_warnings(warnings: &[PruneWarning]) {
             PruneWarning::RecoveryUnavailable => {
                 "the original cannot be stored in the data folder, so nothing is cut"
             }
-            PruneWarning::InternalError => "the engine failed, so nothing is cut; please report it",
+            PruneWarning::InternalError => "the engine failed, so nothing is cut; please report this",
             PruneWarning::LedgerUnavailable => "the call cannot be counted; `tamis data show` shows why",
         };
         print::note(format_args!("warning: {} ({why})", warning.code()));

@@ -95,7 +95,7 @@ fn an_agent_from_its_start_to_its_clean_up() {
     let serve = fixture.coordinator().unwrap();
     assert!(is_serve(&serve["pid"].to_string()), "it was started in the background");
     assert!(
-        started.stderr.contains("`tamis serve` now runs in the background at http://127.0.0.1:"),
+        started.stderr.contains("started `tamis serve` in the background at http://127.0.0.1:"),
         "{}",
         started.stderr
     );
@@ -160,7 +160,7 @@ fn an_agent_from_its_start_to_its_clean_up() {
     assert!(!kept["kept"].as_array().unwrap().is_empty(), "it says why: {kept}");
 
     let purged = fixture.run(&["data", "purge", "--yes"]);
-    assert!(purged.stderr.contains("of agents and their records are kept"), "{}", purged.stderr);
+    assert!(purged.stderr.contains("of agents and their database rows are kept"), "{}", purged.stderr);
     assert!(worktree.join("notes.txt").exists());
     assert_eq!(fixture.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
 }
@@ -298,14 +298,14 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     assert_eq!(
         refused.stderr,
-        "error: cannot serve toolset `agents`: this process has no identity of an agent\n\n\
+        "error: cannot serve toolset `agents`: this process has no agent identity\n\n\
          hint: start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools\n"
     );
     for named in ["missing", "parser.py"] {
         let path = fixture.base.work().join(named);
         let refused = finish(fixture.tamis(&["mcp"]).env("TAMIS_IDENTITY", &path), b"");
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{named}");
-        let said = format!("error: there is no identity in {}: ", path.display());
+        let said = format!("error: `{}` does not contain an identity: ", path.display());
         assert!(
             refused.stderr.starts_with(&said) && refused.stderr.contains("\n\nhint: "),
             "{}",
@@ -462,7 +462,7 @@ fn of_two_servers_one_coordinates_and_the_other_takes_over() {
         let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());
         assert!(said.take(200).any(|line| line.contains(words)), "it never said: {words}");
     };
-    says("another server coordinates the agents of this data folder");
+    says("coordinates the agents of this data folder; calls of agents are forwarded to it");
 
     // Through every door, the coordinator does it.
     let coding = fixture.start(&["--task", "mend the parser"]);

@@ -34,7 +34,7 @@ fn a_request_that_is_under_way_is_finished_at_sigterm_and_sigint() {
         // The server has the connection once it has answered a later one.
         assert_eq!(http(server.address(), "GET", "/health", &[], b"").0, 200);
         server.signal(signal);
-        while !server.log.recv_timeout(PATIENCE).expect("it says that it ends").contains("ending") {}
+        while !server.log.recv_timeout(PATIENCE).expect("it says that it ends").contains("shutting down") {}
         stream.write_all(late.as_bytes()).unwrap();
         let (status, answer) = read_response(&mut stream);
         assert_eq!(status, 200, "{answer}");

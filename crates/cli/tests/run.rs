@@ -107,7 +107,7 @@ fn what_cannot_be_run_is_explained() {
     for nothing in [&b""[..], b" \n"] {
         let said = fixture.run(&["run", "--provider", "claude"], nothing);
         assert!(
-            said.code == Some(2) && said.stderr.contains("\n\nhint: pass it as in `tamis run "),
+            said.code == Some(2) && said.stderr.contains("\n\nhint: pass one, as in `tamis run "),
             "{}",
             said.stderr
         );

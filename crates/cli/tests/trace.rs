@@ -348,7 +348,7 @@ fn usage_is_explained_report_by_report() {
             "session fb3cff44-13ae-41a6-a6df-f287e0552835",
             "EVENT  TIME                 STREAM  INPUT  CACHED  OUTPUT  COUNTED  WHY",
             "    2  2026-01-01 21:40:03  main      100   1,020       1    1,121  the first report of its request",
-            "    4  2026-01-01 21:40:04  main      100   1,020      40       39  the same request again, further on; only what it adds counts",
+            "    4  2026-01-01 21:40:04  main      100   1,020      40       39  a later report of the same request; only what it adds counts",
             "    7  2026-01-01 21:40:07  main      100   1,020      10    1,130  the first report of its request",
             "3 reports of 3,411 tokens, of which 2,290 count",
             "",
@@ -356,7 +356,7 @@ fn usage_is_explained_report_by_report() {
             "cache read       2,000",
             "cache write      40",
             "output           50",
-            "of it reasoning  0",
+            "incl. reasoning  0",
             "total            2,290, as listed: 2,290"
         ])
     );
@@ -511,7 +511,7 @@ fn errors_say_what_to_run() {
         "error: Event index 99 out of bounds for session fb3cff44 (max: 8)\n\n\
          hint: `tamis trace turns fb3cff44` lists its turns and events\n"
     );
-    assert!(said(&["event", "fb3c"], 2).contains("hint: `tamis trace event SESSION INDEX`"));
+    assert!(said(&["event", "fb3c"], 2).contains("hint: pass it as in `tamis trace event SESSION INDEX`"));
     assert!(said(&["search", "(", "--regex"], 2).starts_with("error: query is not a regular expression"));
     assert!(said(&["search", " "], 2).starts_with("error: query is empty"));
     assert!(said(&["sessions", "--since", "soon"], 2).contains("7d or 12h"));

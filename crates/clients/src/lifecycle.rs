@@ -65,7 +65,7 @@ pub const TRANSITIONS: &[RunTransition] = {
     use RunState::*;
     &[
         row(Init, DisabledByConfig, PrunerDisabled, "the pruner is disabled by config", false),
-        row(Init, ConfigResolved, PrunerStarting, "the pruner's server is handed to the agent", false),
+        row(Init, ConfigResolved, PrunerStarting, "the pruner's server is passed to the agent", false),
         row(Init, ConfigInvalid, PrunerDisabled, "the pruner is enabled, but its config is invalid", true),
         row(PrunerStarting, ServerInitialised, PrunerRunning, "the pruner is available", false),
         row(PrunerStarting, ServerNotStarted, PrunerDisabled, "the pruner's server did not start", true),
@@ -74,11 +74,17 @@ pub const TRANSITIONS: &[RunTransition] = {
             PrunerRunning,
             PhaseEnded,
             Shutdown,
-            "the agent has ended, and the pruner's server with it",
+            "the agent has ended, and so has the pruner's server",
             false,
         ),
         row(PrunerDisabled, PhaseEnded, Shutdown, "the agent has ended; the pruner was not running", false),
-        row(PrunerDegraded, PhaseEnded, Shutdown, "the agent has ended; the pruner had failed before", false),
+        row(
+            PrunerDegraded,
+            PhaseEnded,
+            Shutdown,
+            "the agent has ended; the pruner had failed earlier",
+            false,
+        ),
     ]
 };
 

@@ -200,7 +200,7 @@ impl ActiveRun {
                 Some(ProcessEvent::MinderEnded(status)) => {
                     let code = status.ok().and_then(|status| status.code());
                     if code.is_none() {
-                        tracing::warn!("the minder was killed; ending the processes that it left");
+                        tracing::warn!("the minder was killed; ending the processes that it left behind");
                         end_descendants(TERMINATION_GRACE_PERIOD);
                     }
                     minder = Some(code);

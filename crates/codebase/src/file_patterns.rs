@@ -41,7 +41,7 @@ fn set(patterns: &[&str]) -> Result<Gitignore, PatternError> {
             return Err(wrong("it is empty".to_owned()));
         }
         if plain.contains('\0') || plain.split('/').any(|name| name == "..") {
-            return Err(wrong("it leads out of the roots".to_owned()));
+            return Err(wrong("it leads outside the roots".to_owned()));
         }
         // At the start of a line these have a meaning in `.gitignore`, and none here.
         let escaped = if plain.starts_with(['#', '!']) { format!("\\{plain}") } else { plain.to_owned() };

@@ -127,10 +127,10 @@ impl SearchError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             SearchError::Pattern { pattern, .. } if pattern.contains('\n') || pattern.contains("\\n") => {
-                Some("a match cannot span lines: search for one line of it")
+                Some("a match cannot span lines; search for one line")
             }
             SearchError::Pattern { .. } => {
-                Some("set `literal` to search for the text itself, or escape with \\")
+                Some("set `literal` to search for the exact text, or escape special characters with \\")
             }
             SearchError::Empty => Some("give a word, or a regular expression"),
             SearchError::Glob(_) => Some("patterns look like *.rs, src/**/*.ts or !tests/"),

@@ -94,11 +94,11 @@ impl Warden {
                 let all = living.iter().map(|(pid, leader)| Note { pid: *pid, leader: Some(*leader) });
                 let all: Vec<u8> = all.flat_map(|note| note.to_bytes()).collect();
                 if let Err(error) = self.write(&all) {
-                    tracing::warn!(%error, "commands would outlive this process if it were killed");
+                    tracing::warn!(%error, "commands will outlive this process if it is killed");
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "commands would outlive this process if it were killed");
+                tracing::warn!(%error, "commands will outlive this process if it is killed");
                 self.program = None;
             }
         }

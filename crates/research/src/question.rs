@@ -229,7 +229,7 @@ impl Parts {
         while let Some(start) = rest.find(|c: char| c.is_alphabetic() || c == '_') {
             rest = &rest[start..];
             let mut end = 0;
-            // `a.b.c` is one run; a dot at a sentence's end is none of it.
+            // `a.b.c` is one run; a dot at the end of a sentence is not part of it.
             loop {
                 end += rest[end..].find(|c: char| !is_word(c)).unwrap_or(rest.len() - end);
                 let dotted = rest[end..].strip_prefix('.');

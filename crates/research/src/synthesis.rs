@@ -139,7 +139,7 @@ fn summary(found: &Found<'_>, missing: &Missing<'_>, nothing: bool) -> String {
     // A search that did not finish is not the same as one that found nothing.
     let looked = !missing.contains_key(&Role::Locator);
     if nothing && !says_not_found {
-        let opening = if looked { "Not found." } else { "Not found, since the search did not finish." };
+        let opening = if looked { "Not found." } else { "Not found, because the search did not finish." };
         text = if text.is_empty() { opening.to_owned() } else { format!("{opening} {text}") };
     }
     text

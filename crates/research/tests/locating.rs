@@ -197,7 +197,7 @@ fn a_word_that_is_nowhere_does_not_spoil_a_question() {
     let question = "How does exchange_rate in the shop convert the currency of a zorblax?";
     let finding = located(&researcher(folder.path(), None), question);
     assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
-    assert_eq!(tamis_research::joined(&finding.notes), "In no file: `zorblax`.");
+    assert_eq!(tamis_research::joined(&finding.notes), "Not in any file: `zorblax`.");
 }
 
 #[test]

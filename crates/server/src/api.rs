@@ -172,7 +172,7 @@ async fn set_config(
         Value::String(value) => value,
         // A number's digits are what is stored, either way.
         Value::Number(value) => value.to_string(),
-        _ => return Err(invalid("value: a string or a number is expected").into()),
+        _ => return Err(invalid("value: expected a string or a number").into()),
     };
     read_tables(&served, move |agents| {
         agents.set_config(&key, &value)?;
@@ -188,7 +188,7 @@ async fn start(
 ) -> Result<impl IntoResponse, ApiError> {
     let request: StartRequest = json_body(&body)?;
     if !request.folder.is_absolute() {
-        return Err(invalid("folder: an absolute path is expected").into());
+        return Err(invalid("folder: expected an absolute path").into());
     }
     let agents = coordinator(&served, &headers)?;
     let id = agents.start(request).await?.id;
@@ -335,16 +335,13 @@ pub(crate) fn valid_query<T>(parsed: Result<Query<T>, QueryRejection>) -> Result
 }
 
 fn json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, AgentsError> {
-    serde_json::from_slice(body)
-        .map_err(|error| invalid(&format!("the body is not what is expected: {error}")))
+    serde_json::from_slice(body).map_err(|error| invalid(&format!("invalid request body: {error}")))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, AgentsError> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
     let valid = key.to_str().ok().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
-    valid
-        .map(|key| Some(key.to_owned()))
-        .ok_or_else(|| invalid("Tamis-Call: 1 to 64 characters are expected"))
+    valid.map(|key| Some(key.to_owned())).ok_or_else(|| invalid("Tamis-Call: expected 1 to 64 characters"))
 }
 
 fn time_left(headers: &HeaderMap) -> Option<Duration> {

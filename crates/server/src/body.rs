@@ -165,7 +165,7 @@ fn refuse(error: BodyError, max_bytes: usize) -> Response {
             ),
         ),
         BodyError::Broken => {
-            (StatusCode::BAD_REQUEST, "broken_request", "the request was cut off".to_owned())
+            (StatusCode::BAD_REQUEST, "broken_request", "the request was incomplete".to_owned())
         }
     };
     let error = json!({"code": -32600, "message": message, "data": {"code": code}});

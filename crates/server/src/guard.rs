@@ -256,7 +256,7 @@ impl IntoResponse for Refusal {
                 (StatusCode::FORBIDDEN, "foreign_origin", "web pages of other origins are not served")
             }
             Refusal::WrongToken => {
-                (StatusCode::UNAUTHORIZED, "wrong_token", "`tamis token` prints the right one")
+                (StatusCode::UNAUTHORIZED, "wrong_token", "`tamis token` prints the correct token")
             }
             Refusal::NoToken => (
                 StatusCode::UNAUTHORIZED,
@@ -266,7 +266,7 @@ impl IntoResponse for Refusal {
             Refusal::Overloaded => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "overloaded",
-                "try again later; callers with the token have places of their own",
+                "try again later; callers with the token have a separate limit",
             ),
         };
         let mut response =

@@ -107,7 +107,7 @@ pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRp
     }
     let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
         envelope.params()?;
-        return refuse(-32600, "Invalid Request: not a message of MCP".to_owned());
+        return refuse(-32600, "Invalid Request: not an MCP message".to_owned());
     };
     // Before a session is open, rmcp would report missing metadata instead.
     if let JsonRpcMessage::Request(request) = &message

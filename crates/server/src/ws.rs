@@ -108,7 +108,7 @@ async fn serve_client(
 ) {
     let close = tokio::select! {
         // Also in the middle of a message to a client that does not read.
-        () = ending.cancelled() => Some((close_code::AWAY, "the server ends")),
+        () = ending.cancelled() => Some((close_code::AWAY, "the server is shutting down")),
         close = send_events(&mut socket, &mut follower, last_seq) => close,
     };
     if let Some((code, reason)) = close {
@@ -144,7 +144,7 @@ async fn send_events(
             },
             _ = pings.tick() => {
                 if heard.elapsed() > LONGEST_SILENCE {
-                    return Some((close_code::AWAY, "no answer to pings"));
+                    return Some((close_code::AWAY, "no response to pings"));
                 }
                 socket.send(Message::Ping(Vec::new().into())).await.ok()?;
             }

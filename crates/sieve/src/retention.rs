@@ -129,7 +129,7 @@ impl Sieve {
         let mut report = StorageReport::default();
         let Some(store) = &self.store else { return report };
         if let Err(error) = store.recovery.report(&mut report) {
-            report.problems.push(format!("cannot look into {}: {error}", store.recovery.folder.display()));
+            report.problems.push(format!("cannot read {}: {error}", store.recovery.folder.display()));
         }
         match store.ledger.count() {
             Ok(rows) => report.ledger_rows = rows,

@@ -28,7 +28,7 @@ impl FileVersion {
 /// Opens a regular file. Opening a pipe of that name would block forever.
 pub(crate) fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("not a plain file"));
+        return Err(io::Error::other("not a regular file"));
     }
     options.open(path)
 }

@@ -74,7 +74,7 @@ impl StoreError {
                 Some("free some space, or set TAMIS_DATA_DIR to another folder".into())
             }
             StoreError::Untrusted { path, why } => Some(match why {
-                Distrust::Owner { .. } => "set TAMIS_DATA_DIR to a folder of your own".into(),
+                Distrust::Owner { .. } => "set TAMIS_DATA_DIR to a folder that you own".into(),
                 Distrust::Writable { .. } => format!(
                     "check that no other user has put files into it, then run `chmod go-w '{}'`, or set TAMIS_DATA_DIR to \
                      another folder",

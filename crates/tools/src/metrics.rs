@@ -63,7 +63,7 @@ impl Metrics {
     pub fn render(&self) -> String {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut text = String::new();
-        head(&mut text, "tamis_tool_calls_total", "counter", "Calls of a tool.");
+        head(&mut text, "tamis_tool_calls_total", "counter", "Calls per tool.");
         for (tool, tally) in &tools {
             line(&mut text, "tamis_tool_calls_total", &[("tool", tool)], tally.calls);
         }
@@ -73,7 +73,7 @@ impl Metrics {
                 line(&mut text, "tamis_tool_failures_total", &[("tool", tool), ("code", code)], count);
             }
         }
-        head(&mut text, "tamis_tool_duration_seconds", "histogram", "How long calls took.");
+        head(&mut text, "tamis_tool_duration_seconds", "histogram", "Duration of calls.");
         for (tool, tally) in &tools {
             let mut below = 0;
             for (bound, count) in BUCKETS.iter().zip(tally.buckets) {

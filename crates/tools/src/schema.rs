@@ -66,7 +66,7 @@ impl fmt::Display for Mismatch {
         if let Some(parameter) = self.parameter() {
             write!(out, "{parameter}: ")?;
         }
-        write!(out, "{} is given where {} is expected", self.found, self.expected)
+        write!(out, "expected {}, got {}", self.expected, self.found)
     }
 }
 
@@ -193,9 +193,9 @@ mod tests {
             (
                 with("options", json!([[]])),
                 Some("options.[0]"),
-                "options.[0]: an array is given where an object is expected",
+                "options.[0]: expected an object, got an array",
             ),
-            (json!([]), None, "an array is given where an object is expected"),
+            (json!([]), None, "expected an object, got an array"),
         ] {
             let (parameter, detail) = (parameter.map(str::to_owned), detail.to_owned());
             let failure = parse::<Input>(&schema, input).unwrap_err();
@@ -216,18 +216,15 @@ mod tests {
         let found =
             |value: Value| mismatch(schema.as_object().unwrap(), &value).map(|mismatch| mismatch.to_string());
         assert_eq!(found(json!({"kind": "x", "options": {"name": 3}, "ranges": [{}], "more": []})), None);
-        assert_eq!(found(json!([])).unwrap(), "an array is given where an object is expected");
-        assert_eq!(
-            found(json!({"options": [1]})).unwrap(),
-            "options: an array is given where an object is expected"
-        );
+        assert_eq!(found(json!([])).unwrap(), "expected an object, got an array");
+        assert_eq!(found(json!({"options": [1]})).unwrap(), "options: expected an object, got an array");
         assert_eq!(
             found(json!({"options": {"name": {"a": null}}})).unwrap(),
-            "options.name: an object is given where a string is expected"
+            "options.name: expected a string, got an object"
         );
         assert_eq!(
             found(json!({"ranges": [{}, [1, 2]]})).unwrap(),
-            "ranges.[1]: an array is given where an object is expected"
+            "ranges.[1]: expected an object, got an array"
         );
     }
 }

@@ -1,8 +1,8 @@
 //! The words of the contract: types of agents, their statuses and how those follow each other, types of feedback.
 
-/// A word that is none of those it could be.
+/// A word that is not one of those it could be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is none of {choices}")]
+#[error("{word:?} is not one of {choices}")]
 pub struct UnknownWord {
     pub(crate) word: String,
     pub(crate) choices: String,
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(
             "idle".parse::<AgentType>().unwrap_err().to_string(),
-            "\"idle\" is none of coding, review, planning"
+            "\"idle\" is not one of coding, review, planning"
         );
     }
 }

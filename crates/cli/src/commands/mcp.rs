@@ -56,12 +56,10 @@ fn registry(config: &Config, toolsets: &[String]) -> Result<Registry, CliError> 
         return Ok(registry);
     }
     if toolsets.iter().any(|name| Toolset::named(name) == Some(Toolset::Agents)) {
-        return Err(CliError::usage(
-            "cannot serve toolset `agents`: this process has no identity of an agent",
-        )
-        .hint(
-            "start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools",
-        ));
+        return Err(CliError::usage("cannot serve toolset `agents`: this process has no agent identity")
+            .hint(
+                "start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools",
+            ));
     }
     let others: Vec<_> = Toolset::ALL.iter().copied().filter(|toolset| *toolset != Toolset::Agents).collect();
     Ok(registry.only(&others))

@@ -32,7 +32,7 @@ impl FromStr for Range {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) => Ok(Range(first, last)),
-            _ => Err("expected lines as 120-154 or 120".to_owned()),
+            _ => Err("expected lines such as 120-154 or 120".to_owned()),
         }
     }
 }

@@ -50,7 +50,7 @@ use super::hashing::hex_sha256;
 use super::{ParsedLog, SessionFact, time};
 pub(super) use locations::facts_of_path;
 
-/// Reads a conversation; `None` when it is none of Gemini CLI's.
+/// Reads a conversation; `None` when it is not one of Gemini CLI's.
 ///
 /// A torn last line or a broken document gives what can be read, and says so.
 pub fn read(text: &str) -> Option<ParsedLog<'static>> {

@@ -326,7 +326,7 @@ mod tests {
         );
         assert_eq!(
             crate::joined(&notes),
-            "5 references to files that are not there were left out. \
+            "5 references to files that do not exist were left out. \
              1 finding that cites such a file was left out."
         );
     }

@@ -41,9 +41,9 @@ const TOOLS: [Tool; 5] = [
         roles: &Role::ALL,
         parameters: || {
             json!({"type": "object", "required": ["pattern"], "properties": {
-                "pattern": {"type": "string", "description": "regular expression; lower case matches any case"},
+                "pattern": {"type": "string", "description": "regular expression; a lowercase pattern ignores case"},
                 "glob": {"type": "string", "description": "only in files such as *.rs or src/**"},
-                "literal": {"type": "boolean", "description": "take the pattern as it stands"}}})
+                "literal": {"type": "boolean", "description": "treat the pattern as literal text"}}})
         },
         call: grep,
     },
@@ -160,7 +160,7 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
     if shown < matches.matching_lines {
         result.truncate(result.floor_char_boundary(caller.longest - 100));
         let (lines, files) = (matches.matching_lines, matches.matching_files);
-        result.push_str(&format!("… not all: {lines} lines match in {files} files"));
+        result.push_str(&format!("… truncated: {lines} lines match in {files} files"));
     }
     Ok(result)
 }
@@ -267,7 +267,7 @@ fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile
                 )));
             }
             Err(SourceReadError::Access(error @ AccessError::TooLarge { .. })) => {
-                trouble = tool_error(format!("{error}; search in it with grep"));
+                trouble = tool_error(format!("{error}; search it with grep"));
             }
             Err(SourceReadError::Access(error)) => trouble = tool_error(error),
         }

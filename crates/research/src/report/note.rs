@@ -87,7 +87,7 @@ impl NoteFact {
             }
             NoteFact::InNoFile(words) => {
                 let words = words.iter().take(MAX_WORDS).map(|word| format!("`{word}`"));
-                format!("In no file: {}.", list(words))
+                format!("Not in any file: {}.", list(words))
             }
             NoteFact::NamesNotFound(names) => format!("Not found in any file: {}.", list(names)),
             NoteFact::SimilarNames(names) => {
@@ -100,7 +100,7 @@ impl NoteFact {
                     list(names)
                 )
             }
-            NoteFact::RootGone(path) => format!("{} is gone, and was not searched.", path.display()),
+            NoteFact::RootGone(path) => format!("{} no longer exists and was not searched.", path.display()),
             NoteFact::RoleFailed(role, error) => format!("{} {}", role.key(), failure(error)),
             NoteFact::WithoutModel(role, error) => {
                 format!("{} was done without the model: {}", role.key(), failure(error))
@@ -110,19 +110,19 @@ impl NoteFact {
             }
             NoteFact::EarlyAnswer(reason) => format!("The model had to answer early: {reason}."),
             NoteFact::DroppedReferences(1) => {
-                "1 reference to a file that is not there was left out.".to_owned()
+                "1 reference to a file that does not exist was left out.".to_owned()
             }
             NoteFact::DroppedReferences(count) => {
-                format!("{count} references to files that are not there were left out.")
+                format!("{count} references to files that do not exist were left out.")
             }
             NoteFact::DroppedFindings(1) => "1 finding that cites such a file was left out.".to_owned(),
             NoteFact::DroppedFindings(count) => {
                 format!("{count} findings that cite such files were left out.")
             }
             NoteFact::NoArtifact(reason) | NoteFact::Text(reason) => reason.clone(),
-            NoteFact::Truncated { max_tokens } => format!(
-                "Truncated to the limit of {max_tokens} tokens; ask with a higher maxTokens for the rest."
-            ),
+            NoteFact::Truncated { max_tokens } => {
+                format!("Truncated to the limit of {max_tokens} tokens; set a higher maxTokens for the rest.")
+            }
             NoteFact::OfRole(role, facts) => {
                 let sentences: Vec<String> = facts.iter().map(NoteFact::render).collect();
                 format!("{}: {}", role.key(), sentences.join(" "))

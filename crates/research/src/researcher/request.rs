@@ -133,7 +133,7 @@ impl<'a> RequestRun<'a> {
         self.steps = 2 * (others.len() as u64 + 1) + 1 + u64::from(artifact);
         let located = self.locate(true);
         self.run_in_parallel(&others, located);
-        self.report_progress("putting the answer together".to_owned());
+        self.report_progress("composing the answer".to_owned());
         let notes = self.run_notes();
         self.report.synthesis = Some(synthesise(&self.report.roles, &notes));
         self.count();

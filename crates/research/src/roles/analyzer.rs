@@ -134,8 +134,8 @@ const AGREED: usize = 3;
 fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<ReportNote>) -> ResearchFinding {
     let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let (summary, not_found) = match missing {
-        [] => ("not found: no definition here has the words of the question".to_owned(), NotFound::Words),
-        _ => (format!("not found: {names} is in none of the files"), NotFound::Names),
+        [] => ("not found: no definition contains the words of the question".to_owned(), NotFound::Words),
+        _ => (format!("not found: {names} is not in any file"), NotFound::Names),
     };
     // A note and no reference: a similar name is not what the question is about.
     if !similar.is_empty() {

@@ -27,7 +27,7 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
     }
     if locations.best.is_empty() {
         let about = if question.names.is_empty() && question.terms.is_empty() {
-            "the question has no word that could be searched for".to_owned()
+            "the question has no word to search for".to_owned()
         } else {
             format!("nothing in the {} files searched matches", locations.files_scanned)
         };

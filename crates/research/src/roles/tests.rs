@@ -304,7 +304,7 @@ fn names_in_no_file_are_not_found() {
         (finding.references.len(), finding.key_findings.len(), finding.confidence),
         (0, 0, Confidence::Low)
     );
-    assert_eq!(finding.summary, "not found: `frobnicate_widget` is in none of the files");
+    assert_eq!(finding.summary, "not found: `frobnicate_widget` is not in any file");
     let folder = repository(&[("src/a.py", files[0].1.as_bytes())]);
     for role in [Role::Patterns, Role::Thoughts] {
         let finding =

@@ -29,7 +29,7 @@ struct ScannedNote {
 
 pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     let Some(roots) = &job.thoughts else {
-        return Ok(not_found("no place for notes is configured", Vec::new()));
+        return Ok(not_found("no folder of notes is configured", Vec::new()));
     };
     let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).collect();
     let reader = job.reader.elsewhere(roots.clone(), stop.clone());
@@ -77,7 +77,10 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
     if findings.is_empty() {
-        return Ok(not_found(&format!("none of {looked_at} notes has the words of the question"), notes));
+        return Ok(not_found(
+            &format!("none of {looked_at} notes contains the words of the question"),
+            notes,
+        ));
     }
     let noun = if described == 1 { "note" } else { "notes" };
     let summary = format!("{described} {noun} of {looked_at} on this; best: {}", findings[0]);

@@ -160,7 +160,7 @@ fn nothing_found_is_stated_in_the_summary() {
     assert_eq!(answer.confidence, Confidence::Low);
     let broken = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "late")));
     let answer = synthesise(&BTreeMap::from([(Role::Locator, broken)]), &[]);
-    assert_eq!(answer.summary, "Not found, since the search did not finish.");
+    assert_eq!(answer.summary, "Not found, because the search did not finish.");
 }
 
 fn report(outcomes: [Option<RoleOutcome>; 4], with_synthesis: bool) -> ResearchReport {

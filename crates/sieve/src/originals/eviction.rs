@@ -85,7 +85,7 @@ impl OriginalStore {
             match listing.add(path.clone()) {
                 // Another process removed it since the listing.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    listing.problems.push(format!("cannot look at {}: {error}", path.display()));
+                    listing.problems.push(format!("cannot inspect {}: {error}", path.display()));
                 }
                 _ => {}
             }

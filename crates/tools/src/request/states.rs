@@ -138,13 +138,13 @@ impl Event {
             Event::OutputCaptured => "output captured",
             Event::NoQuestion => "no context_focus_question",
             Event::PruningDisabled => "pruning disabled",
-            Event::NothingToPrune => "nothing that may be pruned",
-            Event::PruningEligible => "asking the pruner",
+            Event::NothingToPrune => "nothing to prune",
+            Event::PruningEligible => "calling the pruner",
             Event::Pruned => "pruned",
             Event::PrunerFailed => "pruner failed",
             Event::FallbackChosen => "falling back to the raw output",
             Event::Written => "response written",
-            Event::WriteFailed => "response could not be written",
+            Event::WriteFailed => "cannot write the response",
             Event::Unhandled => "ended without an answer",
         }
     }

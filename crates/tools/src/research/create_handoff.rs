@@ -49,7 +49,7 @@ impl Operation for CreateHandoff {
         let Some(summary) = input.summary.filter(|summary| !summary.trim().is_empty()) else {
             // Research would write something else in its place.
             if !key_findings.is_empty() || !references.is_empty() || input.notes.is_some() {
-                let why = "it is missing; key_findings, references and notes go with a summary of yours";
+                let why = "it is missing; key_findings, references and notes require a summary";
                 return Err(invalid_parameter("summary", why));
             }
             return of_research(input.question, context).await;
@@ -75,7 +75,7 @@ async fn of_research(question: String, context: Context) -> Result<ResumedHandof
     let report = answer(request, context.clone()).await?;
     let Some(path) = &report.artifact_path else {
         let why = report.artifact_error().unwrap_or("nothing was written");
-        return Err(artifact_failed(why, "TAMIS_ARTIFACTS names another folder."));
+        return Err(artifact_failed(why, "Set TAMIS_ARTIFACTS to another folder."));
     };
     let path = PathBuf::from(path);
     blocking_with(&context, move |researcher| read(researcher, name_of(&path))).await

@@ -63,7 +63,7 @@ pub(crate) fn research_failure(error: ResearchError) -> Failure {
         ResearchError::Root(RootError::Outside { .. } | RootError::System { .. }) => failure(
             "outside_roots",
             message,
-            json!({"parameter": "roots", "hint": "list_roots says which folders may be looked into."}),
+            json!({"parameter": "roots", "hint": "list_roots lists the folders that may be searched."}),
             false,
         ),
         ResearchError::Root(RootError::Denied { .. }) => {

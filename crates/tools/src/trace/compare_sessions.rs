@@ -59,7 +59,7 @@ fn compare(input: CompareSessionsInput, call: &TraceCall<'_>) -> Result<Answer, 
     let left = room(COMPARISON).saturating_sub(size(&body) + 100);
     let (tools, dropped) = tools(&one, &other, left);
     body["tools"] = tools.into();
-    let more = (dropped > 0).then(|| format!("{dropped} more tools were used less differently."));
+    let more = (dropped > 0).then(|| format!("{dropped} more tools differ less."));
     Ok(Answer::of(body)
         .hint("Use analyze_session(session_id) on either for failures and loops, list_turns for its turns")
         .hint_if(more))

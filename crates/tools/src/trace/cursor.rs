@@ -48,7 +48,7 @@ impl Binding {
     /// The place that a cursor names; `None` without a cursor. An empty one is none.
     pub(crate) fn read<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, Failure> {
         let Some(cursor) = cursor.filter(|cursor| !cursor.is_empty()) else { return Ok(None) };
-        let malformed = || invalid_cursor("it is none that this server gave");
+        let malformed = || invalid_cursor("it was not issued by this server");
         let bytes = Some(cursor).filter(|cursor| cursor.len() <= LONGEST).and_then(decode);
         let written: Written =
             bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(malformed)?;

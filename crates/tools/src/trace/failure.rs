@@ -38,7 +38,7 @@ pub(crate) fn invalid_cursor(why: &str) -> Failure {
     stated(
         "invalid_cursor",
         format!("Invalid cursor: {why}"),
-        json!({"detail": why, "hint": "Leave cursor out to begin again."}),
+        json!({"detail": why, "hint": "Omit cursor to start again."}),
         false,
     )
 }
@@ -46,7 +46,7 @@ pub(crate) fn invalid_cursor(why: &str) -> Failure {
 pub(crate) fn rate_limited(limit: u64, retry_after_ms: u64) -> Failure {
     stated(
         "rate_limited",
-        format!("Too many calls: {limit} a minute are answered. Try again in {retry_after_ms} ms."),
+        format!("Too many calls: the limit is {limit} per minute. Try again in {retry_after_ms} ms."),
         json!({"limit": limit, "remaining": 0, "retry_after_ms": retry_after_ms}),
         true,
     )
@@ -101,10 +101,5 @@ fn internal(error: &TraceError, retryable: bool) -> Failure {
         cause = error.source();
     }
     let message = Redacted::from(message).into_inner();
-    stated(
-        "internal_error",
-        message,
-        json!({"hint": "`tamis data show` says what is wrong there."}),
-        retryable,
-    )
+    stated("internal_error", message, json!({"hint": "`tamis data show` reports what is wrong."}), retryable)
 }

@@ -16,7 +16,7 @@ impl Fields {
         match requested.iter().find(|name| !known.contains(&name.as_str())) {
             Some(unknown) => Err(invalid_parameter(
                 "fields",
-                format!("there is no field {:?}; the fields are {}", quoted(unknown), known.join(", ")),
+                format!("unknown field {:?}; the fields are {}", quoted(unknown), known.join(", ")),
             )),
             None => Ok(Fields(requested)),
         }

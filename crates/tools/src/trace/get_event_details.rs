@@ -66,7 +66,7 @@ fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, 
     let next = (end < text.len()).then(|| binding.write(&(end as u64)));
     let hint = match next {
         Some(_) => format!(
-            "The payload comes in parts: pass next_cursor as cursor, and join payload.{name} of all parts."
+            "The payload is returned in parts: pass next_cursor as cursor, and join payload.{name} of all parts."
         ),
         None => format!("This is the last part of payload.{name}."),
     };

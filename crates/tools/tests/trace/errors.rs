@@ -86,7 +86,7 @@ fn invalid_parameters_are_named() {
         ("list_sessions", json!({"since": "yesterday"}), vec!["since", "ISO 8601"]),
         ("list_sessions", json!({"fields": ["id", "color"]}), vec!["fields", "color", "snippet"]),
         ("list_sessions", json!({"projekt": "x"}), vec!["projekt", "project_hash"]),
-        ("list_sessions", json!([1]), vec!["an array is given where an object is expected"]),
+        ("list_sessions", json!([1]), vec!["expected an object, got an array"]),
         ("get_session_details", json!({}), vec!["session_id"]),
         (
             "get_session_details",
@@ -140,12 +140,7 @@ fn details_have_the_name_of_the_parameter_in_the_schema() {
         ),
         ("search_event_previews", json!({"query": " "}), "query", "is empty"),
         ("search_events", json!({"pattern": " "}), "pattern", "is empty"),
-        (
-            "list_sessions",
-            json!({"provider": 5}),
-            "provider",
-            "provider: a number is given where a string is expected",
-        ),
+        ("list_sessions", json!({"provider": 5}), "provider", "provider: expected a string, got a number"),
     ] {
         let error = fixture.fail(tool, arguments.clone());
         assert_eq!(

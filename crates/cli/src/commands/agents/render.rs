@@ -54,7 +54,7 @@ pub(super) fn about(instance: &Instance) -> String {
 pub(super) fn left_of(instance: &Instance) -> String {
     let branch = escape::line(&instance.branch);
     match instance.phase {
-        Phase::Gone => format!("; its worktree is removed, and commits of its own stay on {branch}"),
+        Phase::Gone => format!("; its worktree was removed, and its own commits stay on {branch}"),
         _ => {
             format!("; its work stays in {} and {branch}", escape::line(&instance.worktree.to_string_lossy()))
         }

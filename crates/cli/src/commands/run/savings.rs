@@ -69,7 +69,7 @@ fn savings(
         Err(why) => return Some(format!("tokens saved unknown: {why}")),
     };
     if known.known_ids == 0 {
-        return Some("tokens saved unknown: the pruner keeps its record elsewhere".to_owned());
+        return Some("tokens saved unknown: the pruner keeps its ledger elsewhere".to_owned());
     }
     let saved = known.tokens_before.saturating_sub(known.tokens_after);
     let mut text =
@@ -137,7 +137,7 @@ mod tests {
                 totals(1, 1),
                 vec!["a"],
                 Ok(None),
-                Some("tokens saved unknown: the pruner keeps its record elsewhere"),
+                Some("tokens saved unknown: the pruner keeps its ledger elsewhere"),
             ),
             (
                 totals(1, 1),

@@ -63,7 +63,7 @@ fn to_text(analysis: &SessionAnalysis, session: &str) -> String {
         print::count(summary.compactions, "compaction"),
     ));
     if analysis.insights.is_empty() {
-        text.push_str("\nnothing stands out\n");
+        text.push_str("\nno findings\n");
         return text;
     }
     // Two lines each: the message is what matters, and a table would leave little room for it.

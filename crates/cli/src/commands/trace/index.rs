@@ -188,7 +188,7 @@ fn comparison(verified: &IndexVerification) -> String {
     }
     if verified.changed > 0 {
         text.push_str(&format!(
-            "    not compared, since they changed meanwhile: {}\n",
+            "    not compared because they changed in the meantime: {}\n",
             print::count(verified.changed, "log")
         ));
     }

@@ -89,7 +89,7 @@ fn percent(part: u64, of: u64) -> String {
 fn to_text(savings: &SavingsReport) -> String {
     let totals = &savings.totals;
     let mut text = format!(
-        "pruning replayed over {} of {}: an estimate\n\n",
+        "estimate from replaying {} of {}\n\n",
         print::count(totals.results, "result"),
         print::count(savings.sessions, "session"),
     );
@@ -126,8 +126,8 @@ fn to_text(savings: &SavingsReport) -> String {
                 print::count(totals.results_with_quoted_line, "result"),
             ),
         ),
-        ("to get those back", format!("{} tokens", print::grouped(totals.recovery_tokens))),
-        ("saved in the end", format!("{net} tokens")),
+        ("recovery of those", format!("{} tokens", print::grouped(totals.recovery_tokens))),
+        ("net saving", format!("{net} tokens")),
         (
             "not sent again",
             format!(
@@ -153,7 +153,7 @@ fn to_text(savings: &SavingsReport) -> String {
         left_out.push(format!("{} that could not be read", print::count(savings.sessions_unread, "session")));
     }
     if savings.more_sessions {
-        left_out.push("older sessions; --limit takes in more".to_owned());
+        left_out.push("older sessions; a higher --limit includes more".to_owned());
     }
     // One to a line, since together they would be wider than a screen.
     rows.extend(
@@ -185,7 +185,7 @@ fn to_text(savings: &SavingsReport) -> String {
     if !table.is_empty() {
         text.push_str(&format!("\n{}", table.render(table::screen())));
     }
-    examples(&mut text, "cut though needed", &savings.worst);
+    examples(&mut text, "cut although needed", &savings.worst);
     examples(&mut text, "most cut", &savings.largest);
     text
 }

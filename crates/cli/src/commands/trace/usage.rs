@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Usage) -> CliResult {
 fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
     if arguments.which.limits_tokens() {
         return Err(CliError::usage(
-            "--min-tokens and --max-tokens choose sessions, and this is a sum of them",
+            "--min-tokens and --max-tokens select sessions, but usage is a sum over sessions",
         )
         .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
     }
@@ -148,7 +148,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
             ["cache read".to_owned(), print::grouped(counted.cache_read)],
             ["cache write".to_owned(), print::grouped(counted.cache_creation)],
             ["output".to_owned(), print::grouped(counted.output)],
-            ["of it reasoning".to_owned(), print::grouped(counted.reasoning)],
+            ["incl. reasoning".to_owned(), print::grouped(counted.reasoning)],
             [
                 "total".to_owned(),
                 format!("{}, as listed: {}", print::grouped(counted.total()), print::grouped(listed)),
@@ -159,7 +159,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
         return Ok(());
     }
     Err(CliError::failed(anyhow::anyhow!(
-        "the reports come to {} tokens, and the index lists {}",
+        "the reports add up to {} tokens, but the index lists {}",
         print::grouped(counted.total()),
         print::grouped(listed)
     ))
@@ -216,8 +216,8 @@ fn log_json(log: &Session, reports: &[ExplainedReport]) -> Value {
 fn reason(verdict: ReportVerdict) -> &'static str {
     match verdict {
         ReportVerdict::First => "the first report of its request",
-        ReportVerdict::Replaced => "the same request again, further on; only what it adds counts",
-        ReportVerdict::Same => "repeats a request that is counted",
+        ReportVerdict::Replaced => "a later report of the same request; only what it adds counts",
+        ReportVerdict::Same => "repeats a request that is already counted",
         ReportVerdict::CountedElsewhere => "an earlier session's log has the same request",
         ReportVerdict::Excluded(ExclusionReason::Repeated) => "repeats the total before it",
         ReportVerdict::Excluded(ExclusionReason::Inherited) => {
