@@ -11,7 +11,17 @@ use crate::error::CliError;
 pub(crate) struct DetachedRuntime(Option<Runtime>);
 
 impl DetachedRuntime {
-    pub(crate) fn build(builder: &mut Builder) -> Result<DetachedRuntime, CliError> {
+    /// Runs tasks only while this thread blocks on one.
+    pub(crate) fn on_this_thread() -> Result<DetachedRuntime, CliError> {
+        DetachedRuntime::build(&mut Builder::new_current_thread())
+    }
+
+    /// Runs tasks on another thread.
+    pub(crate) fn with_worker() -> Result<DetachedRuntime, CliError> {
+        DetachedRuntime::build(Builder::new_multi_thread().worker_threads(1))
+    }
+
+    fn build(builder: &mut Builder) -> Result<DetachedRuntime, CliError> {
         Ok(DetachedRuntime(Some(builder.enable_all().build().map_err(CliError::internal)?)))
     }
 }
@@ -40,7 +50,7 @@ mod tests {
 
     #[test]
     fn dropping_it_does_not_wait_for_a_blocked_thread() {
-        let runtime = DetachedRuntime::build(&mut Builder::new_current_thread()).unwrap();
+        let runtime = DetachedRuntime::on_this_thread().unwrap();
         let (end, ended) = channel::<()>();
         runtime.spawn_blocking(move || ended.recv());
         drop(runtime);

@@ -24,7 +24,7 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     /// Signals are caught once this returns.
     pub(crate) fn install() -> Result<Interrupts, CliError> {
-        let runtime = DetachedRuntime::build(Builder::new_multi_thread().worker_threads(1))?;
+        let runtime = DetachedRuntime::with_worker()?;
         let token = CancellationToken::new();
         let may_exit = Arc::new(AtomicBool::new(false));
         let (cancelled, exits) = (token.clone(), Arc::clone(&may_exit));

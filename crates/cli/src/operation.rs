@@ -6,7 +6,6 @@ use tamis_config::ConfigEnvironment;
 use tamis_process::{Program, ProgramOutput};
 use tamis_sieve::{PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
-use tokio::runtime::Builder;
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
@@ -24,7 +23,7 @@ impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
         let environment = ConfigEnvironment::of_process();
         let config = setup::load_failing_open(&environment)?;
-        let runtime = DetachedRuntime::build(&mut Builder::new_current_thread())?;
+        let runtime = DetachedRuntime::on_this_thread()?;
         Ok(Operations { services: setup::services(&config)?, command, environment, runtime })
     }
 

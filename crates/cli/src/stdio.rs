@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tamis_server::{Served, serve_stdio};
 use tokio_util::sync::CancellationToken;
 
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::{diagnostics, signals};
 
@@ -17,8 +18,7 @@ pub(crate) fn serve(
     diagnostics::detach();
     let services = Arc::clone(&served.services);
     // One client, and pruning has threads of its own: one thread is enough, and starts faster.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
+    let runtime = DetachedRuntime::on_this_thread()?;
     let ended = runtime.block_on(async {
         tokio::spawn(meanwhile);
         let shutdown = CancellationToken::new();
@@ -34,6 +34,5 @@ pub(crate) fn serve(
         services.workbench.process_groups.end_all().await;
         ended
     });
-    runtime.shutdown_background();
     ended.map_err(CliError::failed)
 }

@@ -481,7 +481,7 @@ fn a_diagnosis_and_a_replay_are_readable_on_a_narrow_screen() {
     let analysis = printed(&["analyze", CODEX]);
     assert!(analysis.starts_with("score "), "{analysis}");
     let replay = printed(&["savings"]);
-    assert!(replay.starts_with("pruning replayed over "), "{replay}");
+    assert!(replay.starts_with("estimate from replaying "), "{replay}");
     assert!(replay.contains("\nwould have cut     "), "{replay}");
     assert!(replay.lines().all(|line| line.chars().count() <= 80), "{replay}");
     let by_project = printed(&["usage", "--by", "project"]);

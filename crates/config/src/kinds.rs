@@ -10,9 +10,12 @@ use toml_edit::Value as Toml;
 /// A kind of value.
 pub(crate) trait Kind {
     type Value: Clone;
-    /// Whether an empty variable counts as set.
-    const ACCEPTS_EMPTY: bool = false;
     const FORM: Form = Form::Plain;
+
+    /// Whether an empty variable counts as set.
+    fn accepts_empty(&self) -> bool {
+        false
+    }
 
     /// For the reference.
     fn description(&self) -> String;
@@ -49,38 +52,41 @@ fn not_empty(text: &str) -> Result<&str, String> {
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text) }
 }
 
-/// Any text but the empty one.
-pub(crate) struct Text;
+/// A text that follows a rule.
+pub(crate) enum Text {
+    NotEmpty,
+    /// Its user checks it.
+    Any,
+    /// A URL that begins with http:// or https://.
+    Url,
+}
 
 impl Kind for Text {
     type Value = String;
 
+    fn accepts_empty(&self) -> bool {
+        matches!(self, Text::Any)
+    }
+
     fn description(&self) -> String {
-        "text".to_owned()
+        let text = match self {
+            Text::NotEmpty => "text",
+            Text::Any => "text, may be empty",
+            Text::Url => "http:// or https:// URL",
+        };
+        text.to_owned()
     }
 
     fn parse(&self, text: &str) -> Result<String, String> {
-        not_empty(text).map(str::to_owned)
-    }
-
-    fn show(&self, value: &String) -> String {
-        value.clone()
-    }
-}
-
-/// Any text, the empty one too: its user checks it.
-pub(crate) struct AnyText;
-
-impl Kind for AnyText {
-    type Value = String;
-    const ACCEPTS_EMPTY: bool = true;
-
-    fn description(&self) -> String {
-        "text, may be empty".to_owned()
-    }
-
-    fn parse(&self, text: &str) -> Result<String, String> {
-        Ok(text.to_owned())
+        let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        let begins_host = |first: char| first.is_alphanumeric() || first == '[';
+        match self {
+            Text::NotEmpty => not_empty(text).map(str::to_owned),
+            Text::Url if !host.is_some_and(|host| host.starts_with(begins_host)) => {
+                Err("must be a URL that begins with http:// or https://".to_owned())
+            }
+            Text::Any | Text::Url => Ok(text.to_owned()),
+        }
     }
 
     fn show(&self, value: &String) -> String {
@@ -173,32 +179,6 @@ impl Kind for PathList {
     }
 }
 
-/// An address that begins with http:// or https://.
-pub(crate) struct Url;
-
-impl Kind for Url {
-    type Value = String;
-
-    fn description(&self) -> String {
-        "http:// or https:// URL".to_owned()
-    }
-
-    fn parse(&self, text: &str) -> Result<String, String> {
-        let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-        let has_host =
-            host.is_some_and(|host| host.starts_with(|first: char| first.is_alphanumeric() || first == '['));
-        if has_host {
-            Ok(text.to_owned())
-        } else {
-            Err("must be a URL that begins with http:// or https://".to_owned())
-        }
-    }
-
-    fn show(&self, value: &String) -> String {
-        value.clone()
-    }
-}
-
 /// One of these names.
 pub(crate) struct Choice<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 
@@ -236,8 +216,11 @@ pub(crate) struct Switch;
 
 impl Kind for Switch {
     type Value = bool;
-    const ACCEPTS_EMPTY: bool = true;
     const FORM: Form = Form::Switch;
+
+    fn accepts_empty(&self) -> bool {
+        true
+    }
 
     fn description(&self) -> String {
         "`1`, `true`, `yes` or `on`; any other value is off".to_owned()

@@ -178,7 +178,7 @@ impl<K: Kind> Declaration<'_, '_, K> {
         };
         let variable = || {
             self.variables.iter().find_map(|name| {
-                let value = if K::ACCEPTS_EMPTY {
+                let value = if self.kind.accepts_empty() {
                     environment.variables.get(*name)
                 } else {
                     environment.variable(name)

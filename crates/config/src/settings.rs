@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::kinds::{
-    AnyText, Choice, Count, FilePath, PathList, Port, Secret, SecretText, Span, Switch, Text, TextList, Url,
+    Choice, Count, FilePath, PathList, Port, Secret, SecretText, Span, Switch, Text, TextList,
 };
 use crate::resolve::Resolver;
 use crate::{Sourced, folders};
@@ -61,17 +61,17 @@ settings! {
 
     LogConfig {
         /// What is logged to stderr: a level, or a tracing filter
-        filter: String = Text, "log.filter", ["TAMIS_LOG", "MCP_LOG_LEVEL"], or("info");
+        filter: String = Text::NotEmpty, "log.filter", ["TAMIS_LOG", "MCP_LOG_LEVEL"], or("info");
     }
 
     /// `tamis serve`.
     HttpConfig {
         /// Address that `serve` listens on
-        host: String = Text, "http.host", ["TAMIS_HTTP_HOST"], or("127.0.0.1");
+        host: String = Text::NotEmpty, "http.host", ["TAMIS_HTTP_HOST"], or("127.0.0.1");
         /// Port that `serve` listens on; 0 picks a free one
         port: u16 = Port, "http.port", ["TAMIS_HTTP_PORT", "MCP_SERVER_PORT"], or(3001u16);
         /// Address of the two additional listeners
-        pruner_host: String = Text, "http.pruner_host", ["TAMIS_PRUNER_HOST", "MCP_PRUNER_HOST"], or("127.0.0.1");
+        pruner_host: String = Text::NotEmpty, "http.pruner_host", ["TAMIS_PRUNER_HOST", "MCP_PRUNER_HOST"], or("127.0.0.1");
         /// Additional port, for clients that expect a pruner on 8006
         pruner_port: Option<u16> = Port, "http.pruner_port", ["TAMIS_PRUNER_PORT", "MCP_PRUNER_PORT"], optional();
         /// Additional port, for clients that expect /prune on 8000
@@ -115,7 +115,7 @@ settings! {
         pruner_enabled: bool = Switch, "run.pruner_enabled",
             ["TAMIS_RUN_PRUNER_ENABLED", "JEEVES_PRUNER_ENABLED"], or(false);
         /// URL of the pruning service for those tools (unset: the default of `mcp-pruner`; empty: no pruning)
-        pruner_url: Option<String> = AnyText, "run.pruner_url",
+        pruner_url: Option<String> = Text::Any, "run.pruner_url",
             ["TAMIS_RUN_PRUNER_URL", "JEEVES_PRUNER_URL"], optional();
         /// Program of the pruner's MCP server (unset: `mcp-pruner` next to tamis, then on PATH)
         pruner_path: Option<PathBuf> = FilePath, "run.pruner_path",
@@ -166,9 +166,9 @@ settings! {
     /// The local model that roles may use.
     ModelConfig {
         /// URL of a local, OpenAI-compatible model server for the roles: LM Studio, Ollama, llama.cpp
-        url: String = Url, "model.url", ["TAMIS_MODEL_URL"], or("http://127.0.0.1:1234/v1");
+        url: String = Text::Url, "model.url", ["TAMIS_MODEL_URL"], or("http://127.0.0.1:1234/v1");
         /// Name of the model (unset: the first one that the server lists)
-        name: Option<String> = Text, "model.name", ["TAMIS_MODEL"], optional();
+        name: Option<String> = Text::NotEmpty, "model.name", ["TAMIS_MODEL"], optional();
         /// Bearer token for the model server
         key: Option<SecretText> = Secret, "model.key", ["TAMIS_MODEL_KEY"], optional();
         /// Whether roles use the model: `auto` does if the server responds, `always` fails if it does not
@@ -177,13 +177,13 @@ settings! {
         /// Maximum number of concurrent requests to the model; others wait
         concurrent: usize = Count::at_least(1), "model.concurrent", ["TAMIS_MODEL_CONCURRENT"], or(1usize);
         /// Name of the model for the locator, instead of `model.name`
-        locator: Option<String> = Text, "model.locator", ["TAMIS_MODEL_LOCATOR"], optional();
+        locator: Option<String> = Text::NotEmpty, "model.locator", ["TAMIS_MODEL_LOCATOR"], optional();
         /// Name of the model for the analyzer, instead of `model.name`
-        analyzer: Option<String> = Text, "model.analyzer", ["TAMIS_MODEL_ANALYZER"], optional();
+        analyzer: Option<String> = Text::NotEmpty, "model.analyzer", ["TAMIS_MODEL_ANALYZER"], optional();
         /// Name of the model for the patterns role, instead of `model.name`
-        patterns: Option<String> = Text, "model.patterns", ["TAMIS_MODEL_PATTERNS"], optional();
+        patterns: Option<String> = Text::NotEmpty, "model.patterns", ["TAMIS_MODEL_PATTERNS"], optional();
         /// Name of the model for the thoughts role, instead of `model.name`
-        thoughts: Option<String> = Text, "model.thoughts", ["TAMIS_MODEL_THOUGHTS"], optional();
+        thoughts: Option<String> = Text::NotEmpty, "model.thoughts", ["TAMIS_MODEL_THOUGHTS"], optional();
     }
 
     AgentsConfig {
@@ -201,7 +201,7 @@ settings! {
         /// GitHub token (unset: the output of `gh auth token`); never passed to agents
         token: Option<SecretText> = Secret, "github.token", ["TAMIS_GITHUB_TOKEN", "GITHUB_TOKEN"], optional();
         /// URL of GitHub's API (unset: derived from the host of the remote)
-        url: Option<String> = Url, "github.url", ["TAMIS_GITHUB_URL", "GITHUB_API_URL"], optional();
+        url: Option<String> = Text::Url, "github.url", ["TAMIS_GITHUB_URL", "GITHUB_API_URL"], optional();
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tamis_config::ConfigEnvironment;
 use tamis_tools::{Access, Context, Progress, Registry, Reply};
 
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, signals};
 
@@ -35,8 +36,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
             .hint(format!("`tamis tools --json` shows the input schema of `{}`", arguments.name))
     })?;
     let services = setup::services(&config)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
+    let runtime = DetachedRuntime::on_this_thread()?;
     let reply = runtime.block_on(async {
         let mut context = Context::new(Arc::clone(&services), setup::person(&environment, ""), Access::Full);
         let (progress, mut updates) = Progress::channel();

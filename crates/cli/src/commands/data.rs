@@ -90,13 +90,12 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let codebases = held_in(&DataDir::at(&folder).research());
     let memos = held_in(&setup::artifacts(config));
     let agents = AgentsFolder::of(config);
-    let uses = services.sessions().map(|sessions| sessions.trace.call_counts()).transpose();
     let mut problems = holdings.problems.clone();
+    let uses = services.sessions().map_or(Ok(Vec::new()), |sessions| sessions.trace.call_counts());
     let uses = uses.unwrap_or_else(|error| {
         problems.push(format!("{:#}", anyhow::Error::new(error)));
-        None
+        Vec::new()
     });
-    let uses = uses.unwrap_or_default();
     if arguments.json {
         let next =
             holdings.recovery_next_expiry.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -137,30 +136,18 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
             "problems": problems,
         }));
     }
-    print::columns(&[
-        ["folder".to_owned(), folder.display().to_string()],
-        ["originals".to_owned(), originals(&holdings)],
-        [
-            "ledger".to_owned(),
-            format!(
-                "{} rows, {}",
-                print::grouped(holdings.ledger_rows),
-                print::size(holdings.database_bytes)
-            ),
-        ],
-        ["sessions".to_owned(), indexed(&index, index_bytes)],
-        [
-            "research".to_owned(),
-            format!(
-                "indexes of {}, {} in {}",
-                print::size(codebases.1),
-                print::count(memos.0, "memo"),
-                setup::artifacts(config).display()
-            ),
-        ],
-        ["agents".to_owned(), agents.render()],
-        ["saved".to_owned(), saved(&savings)],
-    ])?;
+    let ledger_rows = print::grouped(holdings.ledger_rows);
+    let (memos, artifacts) = (print::count(memos.0, "memo"), setup::artifacts(config));
+    let rows = [
+        ("folder", folder.display().to_string()),
+        ("originals", originals(&holdings)),
+        ("ledger", format!("{ledger_rows} rows, {}", print::size(holdings.database_bytes))),
+        ("sessions", indexed(&index, index_bytes)),
+        ("research", format!("indexes of {}, {memos} in {}", print::size(codebases.1), artifacts.display())),
+        ("agents", agents.render()),
+        ("saved", saved(&savings)),
+    ];
+    print::columns(&rows.map(|(name, value)| [name.to_owned(), value]))?;
     if !uses.is_empty() {
         print::bytes(format!("\n{}", uses_table(&uses).render(table::screen())).as_bytes())?;
     }

@@ -226,8 +226,8 @@ fn variables_are_taken_as_the_table_says() {
     assert!(reply("PRUNER_URL", Some(""), "PRUNER_URL is empty: nothing will be pruned").contains(" INFO "));
     for (value, words) in [
         (None, "PRUNER_TIMEOUT_MS is not set; using 30000 ms"),
-        (Some("soon"), "PRUNER_TIMEOUT_MS is \"soon\", which is no whole number: 30000 ms"),
-        (Some(""), "PRUNER_TIMEOUT_MS is \"\", which is no whole number: 30000 ms"),
+        (Some("soon"), "PRUNER_TIMEOUT_MS is \"soon\", which is not a whole number; using 30000 ms"),
+        (Some(""), "PRUNER_TIMEOUT_MS is \"\", which is not a whole number; using 30000 ms"),
         (Some("99"), "PRUNER_TIMEOUT_MS is 99, outside 100 to 300000; using 100 ms"),
         (Some("300001"), "PRUNER_TIMEOUT_MS is 300001, outside 100 to 300000; using 300000 ms"),
     ] {

@@ -7,6 +7,7 @@ use tamis_agents::{InstanceId, log_file};
 
 use super::data_folder::AgentsFolder;
 use super::log_file::{Lines, LogFile};
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, signals};
 
@@ -92,11 +93,7 @@ fn follow(
     mut log: LogFile,
     mut lines: Option<&mut Lines>,
 ) -> Result<bool, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(CliError::internal)?;
+    let runtime = DetachedRuntime::with_worker()?;
     let interrupted = signals::flag(&runtime)?;
     let tmux = folder.tmux()?;
     let (mut shown, mut lives) = (false, true);
@@ -111,6 +108,5 @@ fn follow(
         shown |= print_log(lines.as_deref_mut(), &more, usize::MAX)?;
         std::thread::sleep(LOOK_AGAIN);
     }
-    runtime.shutdown_background();
     Ok(shown)
 }

@@ -6,7 +6,8 @@ use tamis_trace::{EventDetails, Session};
 
 use super::options::Source;
 use super::render;
-use crate::error::{CliError, CliResult};
+use crate::detached_runtime::DetachedRuntime;
+use crate::error::CliResult;
 use crate::{escape, print, signals, table};
 
 /// Follow sessions as they are written, one line per event, until Ctrl-C
@@ -23,11 +24,7 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     // Until there is something to follow, Ctrl-C ends it as it ends any program.
     let trace = arguments.source.open()?;
     let only = arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(CliError::internal)?;
+    let runtime = DetachedRuntime::with_worker()?;
     let mut watch = trace.watch()?;
     let ended = signals::flag(&runtime)?;
     print::note(format_args!("following {}; press Ctrl-C to stop", print::count(watch.logs() as u64, "log")));
@@ -42,7 +39,6 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
             ControlFlow::Break(())
         }
     });
-    runtime.shutdown_background();
     followed?;
     printed
 }
