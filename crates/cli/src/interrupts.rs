@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tamis_codebase::StopSignal;
-use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use crate::detached_runtime::DetachedRuntime;

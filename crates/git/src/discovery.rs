@@ -35,13 +35,13 @@ impl Place {
             if is_git_dir(candidate, candidate) {
                 return Err(GitError::new(
                     GitErrorKind::Failed,
-                    format!("{} is a bare repository, which has no files", folder.display()),
+                    format!("`{}` is a bare repository, which has no files", folder.display()),
                 )
-                .hint("go to one of its worktrees, or make one: git worktree add ../main main"));
+                .hint("change to one of its worktrees, or create one: git worktree add ../main main"));
             }
         }
-        Err(GitError::new(GitErrorKind::Failed, format!("{} is in no git repository", folder.display())).hint(
-            "go to a repository, or make one: git init && git add --all && git commit -m \"First commit\"",
+        Err(GitError::new(GitErrorKind::Failed, format!("`{}` is not in a git repository", folder.display())).hint(
+            "change to a repository, or create one: git init && git add --all && git commit -m \"First commit\"",
         ))
     }
 
@@ -127,7 +127,7 @@ impl Place {
             GitErrorKind::Failed,
             format!("{} belongs to another user, so git does not work there", foreign.display()),
         )
-        .hint(format!("if you trust it: git config --global --add safe.directory '{folder}'")))
+        .hint(format!("if you trust it, run: git config --global --add safe.directory '{folder}'")))
     }
 
     /// Refuses links in the place of what git would write: they lead out of the repository.

@@ -85,7 +85,7 @@ impl Repository {
         self.worktree_if_there(path)?.ok_or_else(|| {
             let what = if path.symlink_metadata().is_ok() { "is not understood" } else { "is gone" };
             GitError::new(GitErrorKind::Failed, format!("the worktree {} {what}", path.display()))
-                .hint("`tamis agents gc` clears up what was left of it")
+                .hint("`tamis agents gc` cleans up what is left of it")
         })
     }
 

@@ -153,7 +153,7 @@ fn remove_empty(instance: &Instance) -> Result<()> {
 fn stays_for(reason: &Reason, is_review: bool) -> bool {
     match reason {
         Reason::InProgress(_) | Reason::Submodule(_) | Reason::Unknown => true,
-        // What git ignores in its worktree is no work of a reviewer's.
+        // Files that git ignores are not part of a reviewer's work.
         Reason::Inner(_)
         | Reason::Uncommitted(_)
         | Reason::Untracked(_)

@@ -77,7 +77,7 @@ pub enum ResumeError {
     Ambiguous { requested: String, available: Vec<String> },
     #[error("`{requested}` is outside the artifacts folder")]
     Outside { requested: String },
-    #[error("`{name}` is not a handoff: it has none of the sections of one")]
+    #[error("`{name}` is not a handoff: it has none of the sections")]
     NotAHandoff { name: String },
     #[error("cannot read `{name}`: {cause}")]
     Unreadable { name: String, cause: AccessError },

@@ -37,7 +37,7 @@ struct Tool {
 const TOOLS: [Tool; 5] = [
     Tool {
         name: "grep",
-        description: "Search file contents with a regular expression; gives path:line: text.",
+        description: "Search file contents with a regular expression; returns path:line: text.",
         roles: &Role::ALL,
         parameters: || {
             json!({"type": "object", "required": ["pattern"], "properties": {
@@ -256,7 +256,7 @@ fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
 /// Opens a file by the path that a model gave.
 fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile>, ToolError> {
     let places: Vec<RootedPath> = caller.reader.roots.places_of(path);
-    let mut trouble = tool_error(format!("{path:?} lies outside of the roots"));
+    let mut trouble = tool_error(format!("{path:?} is outside the roots"));
     for place in places {
         match caller.reader.read(&place) {
             Ok(source) => return Ok(source),

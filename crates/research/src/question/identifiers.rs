@@ -31,7 +31,7 @@ const NO_NAMES: [&str; 44] = [
     "different", "inner", "nested", "error", "separate", "single",
 ];
 
-/// What file names end with: `config.py` is no attribute.
+/// What file names end with: `config.py` is not an attribute.
 #[rustfmt::skip]
 const ENDINGS: [&str; 22] = [
     "py", "rs", "js", "ts", "tsx", "jsx", "go", "java", "c", "h", "cc", "cpp", "hpp", "rb", "sh", "md", "toml", "yml",

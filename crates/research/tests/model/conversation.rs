@@ -68,7 +68,7 @@ fn the_locator_reads_no_contents() {
     assert_eq!(ResearchFinding { key_findings, ..finding }, good_finding());
     let turns = server.turns();
     assert_eq!(offered(&turns[0]), ["grep", "glob", "ls", "outline"]);
-    assert_eq!(results(&turns[1]), ["error: there is no tool \"read\"; there are grep, glob, ls, outline"]);
+    assert_eq!(results(&turns[1]), ["error: unknown tool \"read\"; the tools are grep, glob, ls, outline"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn nothing_leaves_the_roots_or_is_too_large() {
         assert!(text.starts_with("error: ") || text.starts_with("nothing in"), "{number}: {text}");
         assert!(!text.contains("root:x") && !text.contains("hidden-in-env"), "{number}: {text}");
     }
-    assert!(texts[5].contains("search in it with grep"), "{}", texts[5]);
+    assert!(texts[5].contains("search it with grep"), "{}", texts[5]);
     let texts = tool_results(
         base,
         Role::Analyzer,

@@ -87,7 +87,7 @@ fn a_missing_root_is_named_in_the_answer_of_the_other_root() {
         let (answer, is_error) = call(Research::new(Arc::clone(&research)), tool, arguments);
         assert!(!is_error, "{answer}");
         assert_eq!(answer["rootsSearched"], json!([folders[0]]));
-        let note = format!("{} is gone, and was not searched.", folders[1].display());
+        let note = format!("{} no longer exists and was not searched.", folders[1].display());
         assert_eq!(answer["run"]["partial"], json!([note]));
         let finding = answer.get("synthesis").unwrap_or(&answer["locator"]["value"]);
         assert!(finding["notes"].as_str().unwrap().contains(&note), "{answer}");
