@@ -114,7 +114,7 @@ impl Sieve {
             stored => stored,
         };
         if let Err(error) = &stored {
-            tracing::warn!(prune_id = %id, %error, "the original cannot be kept, so nothing is cut");
+            tracing::warn!(prune_id = %id, %error, "cannot store the original, so nothing is cut");
         }
         stored.is_ok()
     }

@@ -26,7 +26,7 @@ impl StoredSize {
     pub(crate) fn known(&self) -> io::Result<Option<u64>> {
         match fs::symlink_metadata(&self.path) {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len().saturating_mul(BLOCK))),
-            Ok(_) => Err(io::Error::other("not a plain file")),
+            Ok(_) => Err(io::Error::other("not a regular file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }

@@ -52,7 +52,7 @@ fn analyze(input: AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, F
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     body["session_id"] = session.id.clone().into();
-    let loops = (!options.loops).then_some("include_loops=true looks for repeated calls too.");
+    let loops = (!options.loops).then_some("include_loops=true also looks for repeated calls.");
     Ok(Answer::of(body)
         .hint("Use get_turns(session_id, turns=[turn_index]) to see what happened in a turn")
         .hint_if(loops))
