@@ -94,7 +94,7 @@ settings! {
         /// How long a cut can be recovered, in seconds
         recovery_ttl: Duration = Span::Seconds, "recovery.ttl_s",
             ["TAMIS_RECOVERY_TTL_S", "MCP_PRUNER_PRUNE_ID_TTL_S"], or(7 * DAY);
-        /// Maximum size of all originals in bytes; above it, those that expire next are removed
+        /// Maximum size of all originals in bytes; a text that does not fit is returned whole
         recovery_max_bytes: u64 = Count::at_least(0), "recovery.max_bytes", ["TAMIS_RECOVERY_MAX_BYTES"],
             or(1u64 << 30);
         /// How long rows of the ledger are kept, in days
