@@ -9,8 +9,8 @@ use std::fs;
 use serde_json::json;
 use support::{Field, await_some, call, names_in, soon};
 use tamis_agents::{
-    AgentType, Code, FeedbackType, InstanceId, Phase, RequestReview, ReviewOutcome, ReviewRequested,
-    SendFeedback, StartRequest, Status,
+    AgentType, Code, CreatePullRequest, FeedbackType, InstanceId, Phase, RequestReview, ReviewOutcome,
+    ReviewRequested, SendFeedback, StartRequest, Status,
 };
 use tamis_testkit::{FakeGithub, FakeRepository, GithubFault};
 
@@ -153,6 +153,7 @@ fn from_start_to_the_limit() {
             ],
             "current_iteration": 3,
             "max_iterations": 3,
+            "warning": "the next request for review that is refused abandons work-123-a1, and then it can create no pull request",
             "instance_id": "work-123-a1",
             "tool_name": "request_review",
         })
@@ -166,7 +167,30 @@ fn from_start_to_the_limit() {
 
     // Three failed reviews and two refusals are five: it is given up. Its commits stay on its branch.
     let tip = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
-    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::ReviewLimitExceeded);
+    let token = field.token(&coding.id);
+    let abandoned = field.request_review(&coding.id).unwrap_err();
+    assert_eq!(
+        json!(abandoned.to_object("request_review")),
+        json!({
+            "code": "REVIEW_LIMIT_EXCEEDED",
+            "error": "REVIEW_LIMIT_EXCEEDED",
+            "message": "Maximum review iterations (3) reached for agent work-123-a1, which is ABANDONED now: \
+                5 reviews failed or were refused at the limit",
+            "suggestions": [
+                "end your turn: this session ends in a moment",
+                "the commits stay on tamis/work-123-a1, for a person to go on from",
+            ],
+            "current_iteration": 3,
+            "max_iterations": 3,
+            "status": "ABANDONED",
+            "instance_id": "work-123-a1",
+            "tool_name": "request_review",
+        })
+    );
+    // What it was not advised to do would be refused.
+    let input = CreatePullRequest { title: "t".into(), description: "d".into(), base_branch: None };
+    let refused = field.coordinator().create_pull_request(&call(&token, None), &input).unwrap_err();
+    assert_eq!(refused.code, Code::InvalidState);
     let coding = field.instance(&coding.id);
     assert_eq!(coding.status, Status::Abandoned);
     assert_eq!(coding.reason.as_deref(), Some("5 reviews failed or were refused at the limit"));
@@ -385,7 +409,8 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     field.work(&coding, "one");
     // The launch file cannot be written: after the worktree and the identity were made.
     let launch = field.data().join("agents/launch");
-    fs::remove_dir(&launch).unwrap();
+    // The session of the coding agent may not have taken its file yet.
+    await_some(|| fs::remove_dir(&launch).ok());
     fs::write(&launch, "").unwrap();
     let seen = field.events().len();
     let token = field.token(&coding.id);
@@ -484,6 +509,32 @@ fn who_has_had_its_chances_is_given_up_when_the_last_review_fails() {
     assert_eq!(field.git(&field.repository(), &["rev-parse", &coding.branch]), sent.git_commit_hash);
     field.await_phase(&reviewer.id, Phase::Gone);
     field.assert_consistent();
+}
+
+/// Each refusal says how many more there may be before the one that abandons the agent.
+#[test]
+fn every_refusal_says_how_far_abandonment_is() {
+    let field = Field::new();
+    for (key, value) in [("review.max_iterations", "1"), ("review.auto_abandon_after", "4")] {
+        field.coordinator().archive().set_config(key, value).unwrap();
+    }
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    field.send_feedback(&reviewer.id, "No").unwrap();
+    let words = [
+        "after 2 more requests for review that are refused, work-123-a1 is abandoned, and then it can create no pull request",
+        "the next request for review that is refused abandons work-123-a1, and then it can create no pull request",
+    ];
+    for warning in words {
+        let refused = field.request_review(&coding.id).unwrap_err();
+        assert_eq!(refused.details["warning"], warning);
+        assert_eq!(refused.suggestions[0], "Create pull request with current work");
+        assert_eq!(field.instance(&coding.id).status, Status::Started);
+    }
+    let refused = field.request_review(&coding.id).unwrap_err();
+    assert_eq!((refused.details.get("warning"), &refused.details["status"]), (None, &json!("ABANDONED")));
+    assert!(refused.suggestions.iter().all(|advice| !advice.contains("pull request")), "{refused:?}");
+    assert_eq!(field.instance(&coding.id).status, Status::Abandoned);
 }
 
 /// As on a full disk: the transaction that would record a step fails.

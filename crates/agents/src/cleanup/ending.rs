@@ -45,15 +45,33 @@ pub(crate) fn end_rows(
     Ok(())
 }
 
+/// How a coding agent stands whose reviews have failed.
+pub(crate) struct Chances {
+    pub(crate) failed: u64,
+    /// How many more may fail; with the last of them, or with none, it is abandoned.
+    pub(crate) left: u64,
+}
+
+pub(crate) fn chances(connection: &Connection, coding: &InstanceId) -> Result<Chances> {
+    let failed = db::failed_reviews(connection, coding)?;
+    let left = user_config::number(connection, AUTO_ABANDON_AFTER)?.saturating_sub(failed);
+    Ok(Chances { failed, left })
+}
+
+impl Chances {
+    pub(crate) fn reason(&self) -> String {
+        format!("{} reviews failed or were refused at the limit", self.failed)
+    }
+}
+
 /// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Answers
 /// whether it did.
 pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) -> Result<bool> {
-    let failed = db::failed_reviews(connection, coding)?;
-    if failed < user_config::number(connection, AUTO_ABANDON_AFTER)? {
+    let chances = chances(connection, coding)?;
+    if chances.left > 0 {
         return Ok(false);
     }
-    let reason = format!("{failed} reviews failed or were refused at the limit");
-    db::set_status(connection, coding, Status::Abandoned, Some(&reason), None)?;
+    db::set_status(connection, coding, Status::Abandoned, Some(&chances.reason()), None)?;
     db::set_phase(connection, coding, Phase::Ending)?;
     Ok(true)
 }

@@ -255,6 +255,9 @@ fn reviews_up_to_the_pull_request(coder: (TestClient, &str), reviewer: (TestClie
             "Create pull request with current work", "Abandon this approach and try different solution",
             "Manually review and fix issues before requesting review",
         ],
+        "warning": format!(
+            "after 2 more requests for review that are refused, {CODER} is abandoned, and then it can create no pull request"
+        ),
     });
     assert_eq!(refused, expected);
     let pulls = fixture.github.pull_requests();

@@ -1,12 +1,14 @@
 //! Whether a coding agent may have another review.
 
+use std::fmt::Write as _;
+
 use tamis_store::rusqlite::Connection;
 
-use crate::cleanup::ending::abandon_if_hopeless;
+use crate::cleanup::ending::{abandon_if_hopeless, chances};
 use crate::error::Result;
 use crate::instances::user_config::{self, MAX_ITERATIONS};
 use crate::journal::operations::Caller;
-use crate::{AgentsError, Code, Status, db};
+use crate::{AgentsError, Code, InstanceId, Status, db};
 
 /// What the contract suggests at the limit.
 const AT_THE_LIMIT: [&str; 3] = [
@@ -45,14 +47,37 @@ pub(super) fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<
     if u64::from(current) < most {
         return Ok(Admission::Granted { iteration: current + 1 });
     }
-    let message = format!("Maximum review iterations ({most}) reached for agent {id}");
+    db::count_rejection(connection, id)?;
+    let chances = chances(connection, id)?;
+    let mut message = format!("Maximum review iterations ({most}) reached for agent {id}");
+    let is_abandoned = chances.left == 0;
+    if is_abandoned {
+        let _ = write!(message, ", which is {} now: {}", Status::Abandoned, chances.reason());
+    }
     let mut error = AgentsError::new(Code::ReviewLimitExceeded, message)
         .about(id)
         .detail("current_iteration", current)
         .detail("max_iterations", most);
-    error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
-    db::count_rejection(connection, id)?;
+    if is_abandoned {
+        // Not a pull request, which is refused from now on.
+        error = error
+            .detail("status", Status::Abandoned.as_str())
+            .suggest("end your turn: this session ends in a moment")
+            .suggest(format!("the commits stay on {}, for a person to go on from", id.branch()));
+    } else {
+        error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
+        error = error.detail("warning", warning(id, chances.left));
+    }
     caller.refuse(connection, &error)?;
     abandon_if_hopeless(connection, id)?;
     Ok(Admission::Refused(error))
+}
+
+/// How many more refusals there may be.
+fn warning(id: &InstanceId, left: u64) -> String {
+    let when = match left {
+        1 => format!("the next request for review that is refused abandons {id}"),
+        left => format!("after {left} more requests for review that are refused, {id} is abandoned"),
+    };
+    format!("{when}, and then it can create no pull request")
 }
