@@ -57,6 +57,10 @@ fn who_is_given_up_leaves_what_could_be_lost() {
     let (clean, dirty, untouched) = (abandon(&clean.id), abandon(&dirty.id), abandon(&untouched.id));
     assert_eq!((clean.status, clean.phase, dirty.phase), (Status::Abandoned, Phase::Gone, Phase::Kept));
     assert_eq!(clean.reason.as_deref(), Some("another way is better"));
+    // The one whose worktree stays says why, wherever it is listed.
+    let path = dirty.worktree.display();
+    let kept = format!("another way is better (kept: worktree {path} stays: it has untracked files: open)");
+    assert_eq!(dirty.reason.as_deref(), Some(kept.as_str()));
     assert_eq!(field.git(&field.repository(), &["rev-parse", &clean.branch]), tip);
     assert_eq!(fs::read_to_string(dirty.worktree.join("open")).unwrap(), "not committed");
     assert_eq!(field.git(&field.repository(), &["branch", "--list", &untouched.branch]), "");

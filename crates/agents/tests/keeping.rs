@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use support::{Field, await_some, call, names_in, soon};
 use tamis_agents::faults::{Point, die_at};
-use tamis_agents::{Code, Instance, Phase, RequestReview, Status};
+use tamis_agents::{Code, EventKind, Instance, Phase, RequestReview, Status};
 
 #[test]
 #[ignore = "what runs in the sessions of the tests here"]
@@ -27,6 +27,62 @@ fn dies(point: Point, work: impl FnOnce()) {
 
 fn end_session(field: &Field, name: &str) {
     field.tmux().end(&name.parse().unwrap()).unwrap();
+}
+
+/// What each call was given and what came of it, even if another coordinator finished it.
+#[test]
+fn the_audit_trail_holds_inputs_and_results() {
+    let mut field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    let input = RequestReview {
+        reviewer_prompt: Some("Mind the tests.".to_owned()),
+        completion_message: Some(format!("Done with {secret}.")),
+    };
+    let token = field.token(&coding.id);
+    dies(Point::ReviewSessionCreated, || {
+        drop(field.coordinator().request_review(&call(&token, None), &input));
+    });
+    field.next_coordinator();
+    field.coordinator().reconcile().unwrap();
+    let last_call = |field: &Field| {
+        let called = field.events().into_iter().rfind(|event| event.kind == EventKind::ToolCalled).unwrap();
+        (called.tool_name.unwrap(), called.success.unwrap(), called.detail)
+    };
+    let (tool, success, detail) = last_call(&field);
+    assert_eq!((tool.as_str(), success), ("request_review", true));
+    assert_eq!(detail["input"]["reviewer_prompt"], "Mind the tests.");
+    let message = detail["input"]["completion_message"].as_str().unwrap();
+    assert!(message.starts_with("Done with [redacted") && !message.contains(secret), "{message}");
+    assert_eq!(detail["result"]["review_instance_id"], "review-123-a1-1");
+
+    let refused = field.coordinator().request_review(&call(&token, None), &input).unwrap_err();
+    let (_, success, detail) = last_call(&field);
+    assert_eq!((success, &detail["message"]), (false, &refused.message.as_str().into()));
+    assert_eq!(detail["input"]["reviewer_prompt"], "Mind the tests.");
+
+    let sent = field.send_feedback(&"review-123-a1-1".parse().unwrap(), "Not yet").unwrap();
+    let (tool, _, detail) = last_call(&field);
+    assert_eq!(
+        (tool.as_str(), &detail["input"]["feedback"], &detail["result"]["feedback_id"]),
+        ("send_feedback", &"Not yet".into(), &sent.feedback_id.as_str().into())
+    );
+    assert!(!serde_json::to_string(&field.events()).unwrap().contains(secret));
+
+    // A caller that shows no identity is in it too, once for each tool and minute.
+    for _ in 0..3 {
+        field.coordinator().request_review(&call("tai_nobody", None), &input).unwrap_err();
+        field.coordinator().send_feedback(&call("", None), &support::feedback("x")).unwrap_err();
+    }
+    let strangers: Vec<_> = field.events().into_iter().filter(|event| event.instance_id.is_none()).collect();
+    let strangers: Vec<_> =
+        strangers.iter().map(|event| (event.tool_name.as_deref().unwrap(), &event.detail["input"])).collect();
+    assert_eq!(
+        strangers.iter().map(|(tool, _)| *tool).collect::<Vec<_>>(),
+        ["request_review", "send_feedback"]
+    );
+    assert_eq!(strangers[1].1["feedback"], "x");
 }
 
 #[test]

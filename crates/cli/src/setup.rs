@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tamis_agents::Identity;
+use tamis_agents::{AgentsError, Archive, Identity};
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{
@@ -182,8 +182,15 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentService
 
 /// The identity of the instance that this process belongs to, if any. A configured file must contain one.
 pub(crate) fn identity(config: &Config) -> Result<Option<Identity>, CliError> {
-    let loaded = config.agents.identity.value.as_deref().map(Identity::load);
-    loaded.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })
+    let usage = |error: AgentsError| CliError { kind: Kind::Usage, ..error.into() };
+    let Some(file) = config.agents.identity.value.as_deref() else { return Ok(None) };
+    let identity = Identity::load(file).map_err(usage)?;
+    // Without a database there is nothing to compare with; the coordinator judges every call.
+    let database = agents_database(config);
+    if database.exists() {
+        Archive::open(&database)?.check_identity(&identity).map_err(usage)?;
+    }
+    Ok(Some(identity))
 }
 
 /// Research for a server. Without readable folders the server has its other tools, and research answers with the error.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use tamis_agents::{
     AgentsError, Archive, Code, Coordinator, CoordinatorSettings, Disposal, Identity, Instance, InstanceId,
     Repair, Result, StartRequest, is_leader_lock_held, lock_holder,
@@ -242,21 +243,21 @@ impl AgentService {
         blocking(move || service.archive()?.instance(&id)).await
     }
 
-    /// Records a call whose input was refused before a coordinator got it. Answers who called.
+    /// Records a call that was refused before a coordinator got it. Answers who called.
     pub async fn record_refusal(
         self: &Arc<Self>,
         tool: &'static str,
-        identity: String,
+        identity: Option<String>,
+        input: Value,
         error: AgentsError,
     ) -> Result<Option<InstanceId>> {
         let service = Arc::clone(self);
         blocking(move || {
             let archive = service.archive()?;
-            let owner = archive.owner_of(&identity)?.map(|instance| instance.id);
-            if let Some(owner) = &owner {
-                archive.record_refusal(tool, owner, &error)?;
-                service.notify_followers();
-            }
+            let owner = identity.map(|identity| archive.owner_of(&identity)).transpose()?.flatten();
+            let owner = owner.map(|instance| instance.id);
+            archive.record_refusal(tool, owner.as_ref(), &input, &error)?;
+            service.notify_followers();
             Ok(owner)
         })
         .await

@@ -269,8 +269,11 @@ async fn forwarded_answer<R: ToolRequest>(
     let request = match parse_forwarded::<R>(body) {
         Ok(request) => request,
         Err(error) => {
-            let owner =
-                agents.record_refusal(R::TOOL, identity, error.clone()).await.unwrap_or_else(|error| {
+            let input = serde_json::from_slice(body).unwrap_or_default();
+            let owner = agents
+                .record_refusal(R::TOOL, Some(identity), input, error.clone())
+                .await
+                .unwrap_or_else(|error| {
                     tracing::warn!(%error, "cannot record a refused call");
                     None
                 });
@@ -288,6 +291,18 @@ async fn metrics(State(served): State<Served>) -> Response {
         }
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
+}
+
+/// Records a forwarded call without a valid identity in the audit trail, which no answer waits for.
+pub(crate) fn record_stranger(served: &Served, path: &str) {
+    let tools = [RequestReview::TOOL, SendFeedback::TOOL, CreatePullRequest::TOOL, CreateIssues::TOOL];
+    let tool = tools.into_iter().find(|tool| path.strip_prefix("/api/call/") == Some(*tool));
+    let (Some(tool), Some(agents)) = (tool, served.services.agents().cloned()) else { return };
+    tokio::spawn(async move {
+        if let Err(error) = agents.record_refusal(tool, None, Value::Null, identity_required()).await {
+            tracing::warn!(%error, "cannot record a refused call");
+        }
+    });
 }
 
 /// The agents of this process.

@@ -82,6 +82,9 @@ pub(crate) async fn check(
         Ok(admitted) => check_identity(admitted, &served).await,
         Err(refusal) => Err(refusal.into_response()),
     };
+    if !judged.as_ref().is_ok_and(|admitted| admitted.identity.is_some()) {
+        api::record_stranger(&served, head.uri.path());
+    }
     let has_place = |admitted: &Admitted| {
         let connection = head.extensions.get::<Connection>();
         connection.is_none_or(|connection| connection.admit(admitted.is_trusted()))

@@ -119,6 +119,28 @@ async fn a_call_without_an_identity_is_told_what_it_lacks() {
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{body}");
         assert!(body.contains("IDENTITY_REQUIRED"), "{body}");
     }
+    // It is in the audit trail, once for each tool and minute.
+    let sql =
+        "SELECT group_concat(tool_name, ' ') FROM (SELECT tool_name FROM mcp_events WHERE instance_id IS NULL
+                   AND success = 0 AND error_code = 'IDENTITY_REQUIRED' ORDER BY tool_name)";
+    let recorded: String = fixture.tables().query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(recorded, "create_pull_request request_review");
+}
+
+#[tokio::test]
+async fn a_forwarded_call_without_an_identity_is_recorded() {
+    let fixture = fixture();
+    for bearer in [None, Some(TOKEN), Some("tai_unknown")] {
+        let forwarded = request("/api/call/create_issues", bearer, &json!({}));
+        assert_eq!(fixture.send(forwarded).await.status(), StatusCode::UNAUTHORIZED);
+    }
+    let tables = fixture.tables();
+    let recorded =
+        || tables.query_row("SELECT count(*) FROM mcp_events", [], |row| row.get::<_, i64>(0)).unwrap();
+    while recorded() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert_eq!(recorded(), 1);
 }
 
 #[tokio::test]
@@ -188,7 +210,8 @@ async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_
     );
     let longest: i64 =
         tables.query_row("SELECT max(length(detail)) FROM mcp_events", [], |row| row.get(0)).unwrap();
-    assert!(message.len() < 1000 && longest < 1100, "{} {longest}", message.len());
+    // The message, and the beginning of the input.
+    assert!(message.len() < 1000 && longest < 1100 + 4100, "{} {longest}", message.len());
     let told =
         "SELECT count(*), min(success), min(error_code), min(instance_id), min(tool_name) FROM mcp_events";
     let told: (i64, i64, String, String, String) = tables

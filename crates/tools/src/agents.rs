@@ -5,6 +5,7 @@ pub(crate) mod create_pull_request;
 pub(crate) mod request_review;
 pub(crate) mod send_feedback;
 
+use serde_json::Value;
 use tamis_coordinator::{ToolRequest, identity_required};
 
 use crate::toolset::agents_error;
@@ -24,20 +25,20 @@ pub(crate) async fn attribute_failure(
     tool: &'static str,
     failure: Failure,
     identity: Option<String>,
+    input: Value,
     services: &Services,
 ) -> Failure {
-    let was_refused_here = matches!(failure, Failure::InvalidInput { .. });
+    let was_refused_here = identity.is_none() || matches!(failure, Failure::InvalidInput { .. });
     let mut error = match agents_error(failure) {
         Ok(error) => error,
         Err(failure) => return failure,
     };
     if error.instance.is_none()
-        && let (Some(identity), Some(agents)) = (identity, services.agents().cloned())
+        && let Some(agents) = services.agents().cloned()
     {
-        let owner = if was_refused_here {
-            agents.record_refusal(tool, identity, error.clone()).await
-        } else {
-            agents.owner_of(identity).await
+        let owner = match identity {
+            Some(identity) if !was_refused_here => agents.owner_of(identity).await,
+            identity => agents.record_refusal(tool, identity, input, error.clone()).await,
         };
         // The caller's own failure is what matters to it.
         error.instance = owner.unwrap_or_else(|error| {

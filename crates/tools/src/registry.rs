@@ -223,6 +223,7 @@ impl Registry {
             Ok(tool) => tool,
             Err((Some(tool), failure)) => {
                 services.metrics.count(tool.name, Duration::ZERO, Some(failure.code()));
+                let failure = agents::attribute_failure(tool.name, failure, None, arguments, &services).await;
                 return tool.toolset.failure(tool.name, failure);
             }
             Err((None, unknown)) => {
@@ -238,6 +239,8 @@ impl Registry {
         };
         request.received_by(tool.toolset, tool.name);
         let identity = context.identity.clone();
+        // Of agents' calls, for the audit trail.
+        let input = if tool.toolset == Toolset::Agents { arguments.clone() } else { Value::Null };
         let reply = match tool.run(arguments, context).await {
             Ok(output) => {
                 request.answered();
@@ -247,7 +250,7 @@ impl Registry {
                 request.fail(&failure);
                 let failure = match tool.toolset {
                     Toolset::Agents => {
-                        agents::attribute_failure(tool.name, failure, identity, &services).await
+                        agents::attribute_failure(tool.name, failure, identity, input, &services).await
                     }
                     _ => failure,
                 };

@@ -17,6 +17,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long a person waits for an instance that is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Parts why an instance ended from why its worktree stays.
+const KEPT: &str = " (kept: ";
+
 const STOP: &str = "stop";
 const ABANDON: &str = "abandon";
 
@@ -96,7 +99,7 @@ impl Coordinator {
             self.tmux.end(&instance.id)?;
             self.remove_files(&instance.id)?;
             let disposal = self.dispose(instance, false)?;
-            self.set_end_phase(instance)?;
+            self.set_end_phase(instance, &disposal.kept)?;
             Ok(disposal)
         };
         attempt().unwrap_or_else(|error| kept(instance, error.message))
@@ -148,14 +151,26 @@ impl Coordinator {
             Err(error) => kept(instance, error.message),
             Ok(disposal) => disposal,
         };
-        self.set_end_phase(instance)?;
+        let why = if disposable { &disposal.kept[..] } else { &[] };
+        self.set_end_phase(instance, why)?;
         reach(Point::FeedbackCleanedUp);
         Ok(disposal)
     }
 
-    fn set_end_phase(&self, instance: &Instance) -> Result<()> {
+    /// Records what is left of an instance, and why it stays where it could have gone.
+    fn set_end_phase(&self, instance: &Instance, why: &[String]) -> Result<()> {
         let phase = if instance.worktree.exists() { Phase::Kept } else { Phase::Gone };
-        self.write(|connection| Ok(db::set_phase(connection, &instance.id, phase)?))
+        self.write(|connection| {
+            let reason = instance.reason.as_deref().unwrap_or_default();
+            let ended = reason.split(KEPT).next().unwrap_or_default();
+            if phase == Phase::Kept && !why.is_empty() {
+                let reason = format!("{ended}{KEPT}{})", why.join("; "));
+                db::set_reason(connection, &instance.id, reason.trim_start())?;
+            } else if ended != reason {
+                db::set_reason(connection, &instance.id, ended)?;
+            }
+            Ok(db::set_phase(connection, &instance.id, phase)?)
+        })
     }
 
     /// Cleans up after instances of a family that their own call has ended, once they had time to read its answer. To be

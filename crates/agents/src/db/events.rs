@@ -3,8 +3,8 @@
 use tamis_store::rusqlite::{self, Connection, params};
 
 use super::json_in;
+use crate::InstanceId;
 use crate::instances::records::{AgentEvent, Moment, NewEvent};
-use crate::{Code, InstanceId};
 
 /// Inserts an event. Answers its sequence number.
 pub(crate) fn insert_event(connection: &Connection, event: &NewEvent<'_>) -> rusqlite::Result<i64> {
@@ -57,15 +57,6 @@ pub(crate) fn events_after(
         })
     })?;
     rows.collect()
-}
-
-/// Whether a failure of this kind, by an unknown caller, was recorded since then.
-pub(crate) fn stranger_since(connection: &Connection, code: Code, since: Moment) -> rusqlite::Result<bool> {
-    connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM mcp_events WHERE instance_id IS NULL AND error_code = ?1 AND at >= ?2)",
-        params![code, since],
-        |row| row.get(0),
-    )
 }
 
 /// The number of the last event; 0 before the first.

@@ -139,6 +139,15 @@ pub(crate) fn set_phase(connection: &Connection, id: &InstanceId, phase: Phase) 
     Ok(())
 }
 
+/// Says how an instance stands whose status stays the same.
+pub(crate) fn set_reason(connection: &Connection, id: &InstanceId, reason: &str) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instances SET reason = ?2, updated_at = ?3 WHERE id = ?1",
+        params![id, reason, Moment::now()],
+    )?;
+    Ok(())
+}
+
 pub(crate) fn set_exit_code(
     connection: &Connection,
     id: &InstanceId,

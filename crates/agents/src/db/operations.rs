@@ -25,10 +25,12 @@ pub(crate) fn begin_operation(
     Ok(connection.last_insert_rowid())
 }
 
-/// Replaces the plan, when a step has found out what the next ones need.
+/// Writes what a step found out into the plan, for the next ones.
 pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> rusqlite::Result<()> {
-    connection
-        .execute("UPDATE operations SET plan = ?2 WHERE id = ?1", params![operation, plan.to_string()])?;
+    connection.execute(
+        "UPDATE operations SET plan = json_patch(plan, ?2) WHERE id = ?1",
+        params![operation, plan.to_string()],
+    )?;
     Ok(())
 }
 

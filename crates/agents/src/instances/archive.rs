@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 use tamis_store::Database;
 
 use crate::error::Result;
-use crate::instances::records::{AgentEvent, EventKind, Feedback, Instance, NewEvent, Review};
+use crate::instances::records::{AgentEvent, Feedback, Instance, Review};
 use crate::instances::user_config::{self, USER_SETTINGS};
-use crate::{AgentsError, Code, InstanceId, Status, db, instances::identity};
+use crate::journal::audit::{Strangers, audited, record_failure};
+use crate::{AgentsError, Code, Identity, InstanceId, Status, db, instances::identity};
 
 /// The tables, opened.
 pub struct Archive {
     pub(crate) database: Database,
+    pub(crate) strangers: Strangers,
 }
 
 /// An instance with its reviews and feedback.
@@ -37,7 +40,8 @@ pub struct ConfigValue {
 
 impl Archive {
     pub fn open(database: &Path) -> Result<Archive> {
-        Ok(Archive { database: Database::open(database, db::COMPONENTS)? })
+        let database = Database::open(database, db::COMPONENTS)?;
+        Ok(Archive { database, strangers: Strangers::default() })
     }
 
     /// Every instance that came to be, oldest first.
@@ -65,17 +69,32 @@ impl Archive {
         Ok(self.database.read(|connection| db::instance_by_identity(connection, &hash))?)
     }
 
-    /// Records a call whose input was refused before a coordinator got it.
-    pub fn record_refusal(&self, tool: &str, instance: &InstanceId, error: &AgentsError) -> Result<()> {
-        let event = NewEvent {
-            tool: Some(tool),
-            success: Some(false),
-            error_code: Some(error.code),
-            detail: serde_json::json!({"message": error.message}),
-            ..NewEvent::of(EventKind::ToolCalled, instance)
-        };
-        self.database.write(|connection| db::insert_event(connection, &event))?;
-        Ok(())
+    /// Records a call that was refused before a coordinator got it: by an instance, or by an unknown caller.
+    pub fn record_refusal(
+        &self,
+        tool: &str,
+        instance: Option<&InstanceId>,
+        input: &Value,
+        error: &AgentsError,
+    ) -> Result<()> {
+        if instance.is_none() && !self.strangers.admit(tool) {
+            return Ok(());
+        }
+        let input = audited(input);
+        let record = |connection: &_| record_failure(connection, tool, instance, &input, error, None);
+        Ok(self.database.write(|transaction| record(transaction))?)
+    }
+
+    /// Refuses an identity file that names another instance than its token belongs to.
+    pub fn check_identity(&self, identity: &Identity) -> Result<()> {
+        let owner = self.owner_of(identity.reveal())?.map(|instance| instance.id);
+        if owner.as_ref() == Some(&identity.instance) {
+            return Ok(());
+        }
+        let whose = owner.map_or("no instance".to_owned(), |owner| owner.to_string());
+        let message = format!("the identity names {}, but its token belongs to {whose}", identity.instance);
+        Err(AgentsError::new(Code::IdentityRequired, message)
+            .suggest("`tamis agents start` starts an agent with an identity of its own"))
     }
 
     /// A number that another connection's commit changes, whatever it wrote and in whatever process.

@@ -12,15 +12,10 @@ use serde_json::{Value, json};
 use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
-use crate::instances::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
+use crate::instances::records::{EventKind, Instance, NewEvent, Operation, OperationState, Phase};
+use crate::journal::audit::{audited, milliseconds, record_failure};
 use crate::journal::family_locks::Hold;
 use crate::{AgentCall, AgentType, AgentsError, Code, Coordinator, InstanceId, Repair, db, tools};
-
-/// Maximum length of a message in the events: failures quote other programs.
-const LONGEST_MESSAGE: usize = 1_000;
-
-/// Calls by unknown callers are recorded no more often than this.
-const STRANGERS_EVERY_MS: i64 = 60_000;
 
 /// The caller of a tool, with the lock of its family.
 pub(crate) struct Caller<'a> {
@@ -28,6 +23,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) instance: Instance,
     pub(crate) tool: &'static str,
     key: Option<String>,
+    /// What it asked for, as the audit trail holds it.
+    input: Value,
     begun: Instant,
     pub(crate) deadline: Instant,
     /// Whether the failure is in the events already.
@@ -55,7 +52,9 @@ impl Caller<'_> {
     /// Records the intent. Belongs into the transaction that reserves it.
     pub(crate) fn begin(&self, connection: &Connection, plan: &impl Serialize) -> Result<i64> {
         let (key, id) = (self.key.as_deref(), &self.instance.id);
-        Ok(db::begin_operation(connection, key, self.tool, id, &to_json(plan)?)?)
+        let mut plan = to_json(plan)?;
+        plan["input"] = self.input.clone();
+        Ok(db::begin_operation(connection, key, self.tool, id, &plan)?)
     }
 
     /// Records that the call was refused. Belongs into the transaction in which that counts: a retry gets the same answer,
@@ -70,7 +69,8 @@ impl Caller<'_> {
     }
 
     fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
-        record_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
+        let (id, begun) = (Some(&self.instance.id), Some(self.begun));
+        record_failure(connection, self.tool, id, &self.input, error, begun)?;
         self.logged.set(true);
         Ok(())
     }
@@ -101,12 +101,16 @@ pub(crate) fn finish(
     caller: Option<&Caller<'_>>,
 ) -> Result<()> {
     db::end_operation(connection, operation, OperationState::Done, Some(&to_json(result)?))?;
-    let Operation { tool, instance, .. } = db::operation(connection, operation)?;
+    let Operation { tool, instance, plan, .. } = db::operation(connection, operation)?;
+    let mut detail = json!({"input": plan["input"], "result": audited(result)});
+    if let Some(caller) = caller {
+        detail["duration_ms"] = milliseconds(caller.begun).into();
+    }
     let event = NewEvent {
         tool: Some(&tool),
         success: Some(true),
         git_commit,
-        detail: caller.map_or(Value::Null, |caller| json!({"duration_ms": milliseconds(caller.begun)})),
+        detail,
         ..NewEvent::of(EventKind::ToolCalled, &instance)
     };
     db::insert_event(connection, &event)?;
@@ -123,29 +127,6 @@ pub(crate) fn undo(
     failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
 }
 
-fn record_failure(
-    connection: &Connection,
-    tool: &str,
-    instance: Option<&InstanceId>,
-    error: &AgentsError,
-    begun: Instant,
-) -> Result<()> {
-    let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
-    let event = NewEvent {
-        tool: Some(tool),
-        success: Some(false),
-        error_code: Some(error.code),
-        detail: json!({"message": message, "about": error.instance, "duration_ms": milliseconds(begun)}),
-        ..NewEvent::of(EventKind::ToolCalled, instance)
-    };
-    db::insert_event(connection, &event)?;
-    Ok(())
-}
-
-fn milliseconds(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
 impl Coordinator {
     /// Runs a tool for the instance that has this token: waits for its family's lock, answers a retry from the journal, and
     /// records a failure.
@@ -153,13 +134,15 @@ impl Coordinator {
         &self,
         tool: &'static str,
         call: &AgentCall<'_>,
+        input: &impl Serialize,
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
-        let begun = Instant::now();
-        let id =
-            self.identify(call.token).inspect_err(|error| self.log_unknown_caller(tool, error, begun))?.id;
-        let caller = self.caller(tool, &id, call, begun);
-        let caller = caller.inspect_err(|error| self.log_failure(tool, Some(&id), error, begun))?;
+        let (begun, input) = (Instant::now(), audited(input));
+        let log_failure =
+            |id: Option<&InstanceId>, error: &AgentsError| self.log_failure(tool, id, &input, error, begun);
+        let id = self.identify(call.token).inspect_err(|error| log_failure(None, error))?.id;
+        let caller = self.caller(tool, &id, call, input.clone(), begun);
+        let caller = caller.inspect_err(|error| log_failure(Some(&id), error))?;
         let answer = match self.recorded(&caller) {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => work(&caller),
@@ -167,7 +150,7 @@ impl Coordinator {
         };
         answer.map_err(|error| {
             if !caller.logged.get() {
-                self.log_failure(tool, Some(&caller.instance.id), &error, begun);
+                log_failure(Some(&caller.instance.id), &error);
             }
             if error.instance.is_some() { error } else { error.about(&caller.instance.id) }
         })
@@ -179,6 +162,7 @@ impl Coordinator {
         tool: &'static str,
         id: &InstanceId,
         call: &AgentCall<'_>,
+        input: Value,
         begun: Instant,
     ) -> Result<Caller<'_>> {
         let hold = self.hold(id, call.deadline, tool)?;
@@ -188,6 +172,7 @@ impl Coordinator {
             instance: self.archive.instance(id)?,
             tool,
             key,
+            input,
             begun,
             deadline: call.deadline,
             logged: Cell::new(false),
@@ -250,24 +235,22 @@ impl Coordinator {
         }
     }
 
-    /// Records a call by an unknown caller, once in a while: any process of this machine can make any number of them.
-    fn log_unknown_caller(&self, tool: &str, error: &AgentsError, begun: Instant) {
-        let since = Moment(Moment::now().0 - STRANGERS_EVERY_MS);
-        let recorded = self.read(|connection| db::stranger_since(connection, error.code, since));
-        if !recorded.unwrap_or(false) {
-            self.log_failure(tool, None, error, begun);
-        }
-    }
-
     /// Records a failed call. When even that fails, the caller still gets the failure itself.
     pub(crate) fn log_failure(
         &self,
         tool: &str,
         instance: Option<&InstanceId>,
+        input: &Value,
         error: &AgentsError,
         begun: Instant,
     ) {
-        let logged = self.write(|connection| record_failure(connection, tool, instance, error, begun));
+        // A person starts agents.
+        if instance.is_none() && tool != tools::START && !self.archive.strangers.admit(tool) {
+            return;
+        }
+        let begun = Some(begun);
+        let logged =
+            self.write(|connection| Ok(record_failure(connection, tool, instance, input, error, begun)?));
         if let Err(reason) = logged {
             tracing::warn!("{tool} failed ({}), and this cannot be recorded: {reason}", error.code);
         }

@@ -53,7 +53,7 @@ enum Fate {
 impl Coordinator {
     /// The contract's `create_issues`.
     pub fn create_issues(&self, call: &AgentCall<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
-        self.answer(tools::CREATE_ISSUES, call, |caller| {
+        self.answer(tools::CREATE_ISSUES, call, input, |caller| {
             caller.must_be(&[AgentType::Planning])?;
             check(&input.issues)?;
             self.issues(caller, &input.issues, call.deadline)

@@ -70,7 +70,7 @@ impl Coordinator {
         call: &AgentCall<'_>,
         input: &CreatePullRequest,
     ) -> Result<PullRequestCreated> {
-        self.answer(tools::CREATE_PULL_REQUEST, call, |caller| {
+        self.answer(tools::CREATE_PULL_REQUEST, call, input, |caller| {
             caller.must_be(AgentType::ALL)?;
             input::check(input)?;
             self.pull(caller, input, call.deadline)

@@ -28,7 +28,7 @@ const LONGEST_TEXT: usize = 100_000;
 impl Coordinator {
     /// The contract's `request_review`.
     pub fn request_review(&self, call: &AgentCall<'_>, input: &RequestReview) -> Result<ReviewRequested> {
-        self.answer(tools::REQUEST_REVIEW, call, |caller| {
+        self.answer(tools::REQUEST_REVIEW, call, input, |caller| {
             caller.must_be(&[AgentType::Coding])?;
             check(input)?;
             self.review(caller, input)

@@ -54,7 +54,7 @@ struct Context {
 impl Coordinator {
     /// The contract's `send_feedback`.
     pub fn send_feedback(&self, call: &AgentCall<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
-        self.answer(tools::SEND_FEEDBACK, call, |caller| {
+        self.answer(tools::SEND_FEEDBACK, call, input, |caller| {
             caller.must_be(&[AgentType::Review])?;
             input::check(input)?;
             self.deliver(caller, input)

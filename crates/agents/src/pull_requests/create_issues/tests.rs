@@ -50,6 +50,9 @@ fn issues_are_created_in_order() {
     let labels = vec!["plan".to_owned()];
     assert_eq!(first, &FakeIssue { number: 1, title: "One".to_owned(), body, labels });
     assert_eq!(stage.last_call(), (true, None));
+    let detail = stage.last_event().detail;
+    assert_eq!((&detail["input"], &detail["result"]), (&json!(input), &json!(answer)));
+    assert_eq!(detail["result"]["issues"][1]["number"], 2);
     // The same again is the same.
     assert_eq!(create(&stage, &token, &input).unwrap(), answer);
     assert_eq!(titles(&stage).len(), 2);
@@ -71,6 +74,8 @@ fn a_failure_in_the_middle_is_told_with_what_is_there() {
             assert_eq!(error.code, code, "{fault:?}: {error}");
             let there = serde_json::to_value(listed(&stage, &["One"])).unwrap();
             assert_eq!(error.details.get("issues"), Some(&there), "{fault:?}");
+            let detail = stage.last_event().detail;
+            assert_eq!((&detail["input"], &detail["details"]["issues"]), (&json!(input), &there));
             assert_eq!(titles(&stage), ["One"]);
             stage.assert_consistent();
             let answer = stage.coordinator.create_issues(&call, &input).unwrap();

@@ -38,9 +38,10 @@ impl Coordinator {
                 }
                 // Without a pull request the work goes back to whom it belongs.
                 _ if before == Status::WaitingReview => {
-                    db::set_status(connection, &subject.id, Status::Started, Some("approved"), TOOL)?;
+                    let reason = format!("approved by {calling}, {}", without_pull_request(answer));
+                    db::set_status(connection, &subject.id, Status::Started, Some(&reason), TOOL)?;
                 }
-                _ => {}
+                _ => db::set_reason(connection, &subject.id, &without_pull_request(answer))?,
             }
             if *calling != subject.id {
                 db::end_review(connection, calling, ReviewOutcome::Approved)?;
@@ -93,6 +94,11 @@ impl Coordinator {
             None => Ok(None),
         }
     }
+}
+
+/// How the work stands where there is no GitHub.
+fn without_pull_request(answer: &PullRequestCreated) -> String {
+    format!("without a pull request, as there is no GitHub; left to do: {}", answer.left_to_do.join(", "))
 }
 
 fn status_of(connection: &Connection, id: &InstanceId) -> Result<Status> {

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::error::Result;
 use crate::instances::records::{
-    AgentChoice, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
+    AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
 };
 use crate::{
     AgentCall, AgentType, Code, Coordinator, CoordinatorSettings, CreatePullRequest, FeedbackType, Identity,
@@ -218,10 +218,14 @@ impl Stage {
     }
 
     /// The event of the last tool call.
-    pub(crate) fn last_call(&self) -> (bool, Option<String>) {
+    pub(crate) fn last_event(&self) -> AgentEvent {
         let events = self.coordinator.archive.events(0, None, 1000).unwrap();
-        let last = events.iter().rfind(|event| event.kind == EventKind::ToolCalled).unwrap();
-        (last.success.unwrap(), last.error_code.clone())
+        events.into_iter().rfind(|event| event.kind == EventKind::ToolCalled).unwrap()
+    }
+
+    pub(crate) fn last_call(&self) -> (bool, Option<String>) {
+        let last = self.last_event();
+        (last.success.unwrap(), last.error_code)
     }
 }
 

@@ -240,6 +240,11 @@ fn without_github_it_says_what_is_done_and_what_is_left() {
     );
     assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
     assert_eq!((stage.status(&coding), stage.last_call()), (Status::Started, (true, None)));
+    assert_eq!(
+        stage_reason(&stage, &coding),
+        "without a pull request, as there is no GitHub; left to do: ask for tamis/work-7-a1 to be merged into main, where \
+         origin is hosted, or merge it yourself: git switch main && git merge --no-ff tamis/work-7-a1 && git push origin main"
+    );
     stage.assert_consistent();
 
     let stage = Stage::new(Place::Nowhere);
@@ -249,8 +254,16 @@ fn without_github_it_says_what_is_done_and_what_is_left() {
     assert_eq!((answer.pr_number, answer.done.len(), answer.left_to_do.len()), (None, 0, 2));
     // The review is over, and the work is back where it belongs.
     assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::Started, Status::Terminated));
+    let reason = stage_reason(&stage, &coding);
+    let words =
+        "approved by review-7-a1-1, without a pull request, as there is no GitHub; left to do: merge it: ";
+    assert!(reason.starts_with(words), "{reason}");
     stage.assert_consistent();
     assert_eq!(stage.github.requests().len(), 0);
+}
+
+fn stage_reason(stage: &Stage, instance: &Instance) -> String {
+    stage.coordinator.archive.instance(&instance.id).unwrap().reason.unwrap()
 }
 
 #[test]

@@ -52,11 +52,15 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     let commit = instance.base_commit.short();
     let base = instance.base_branch.as_deref().map(|branch| format!("{branch} at {commit}"));
     row("begun from", Some(escape::line(base.as_deref().unwrap_or(commit))));
-    if instance.phase == Phase::Gone {
-        row("worktree", Some("gone".to_owned()));
-    } else {
-        row("worktree", path(&instance.worktree));
-    }
+    let worktree = escape::line(&instance.worktree.to_string_lossy());
+    row(
+        "worktree",
+        Some(match instance.phase {
+            Phase::Gone => "gone".to_owned(),
+            Phase::Kept => format!("{worktree}  (kept)"),
+            _ => worktree,
+        }),
+    );
     let lives = matches!(instance.phase, Phase::Preparing | Phase::Ready);
     row("session", lives.then(|| instance.session.clone()));
     row("exit code", instance.exit_code.map(|code| code.to_string()));
