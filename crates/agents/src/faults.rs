@@ -31,6 +31,10 @@ words! {
         PullPushed = "create_pull_request.pushed",
         PullOpened = "create_pull_request.opened",
         PullRecorded = "create_pull_request.recorded",
+        GcHeld = "gc.held",
+        GcWorktreeRemoved = "gc.worktree_removed",
+        GcBranchDeleted = "gc.branch_deleted",
+        GcRecorded = "gc.recorded",
     }
 }
 

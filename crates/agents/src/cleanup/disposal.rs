@@ -5,6 +5,7 @@
 //! have its commits. Work in a submodule, or in the middle of a merge, cannot be held by a ref, and stays in any case.
 
 use crate::error::Result;
+use crate::faults::{Point, reach};
 use crate::instances::records::Instance;
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, db};
 use tamis_git::{BranchName, Reason, Removal, Worktree, few};
@@ -39,12 +40,14 @@ impl Coordinator {
                     Vec::new()
                 }
             };
+            reach(Point::GcHeld);
             if is_review && let Some(lost) = inner.first() {
                 disposal.kept.push(format!("{worktree} stays: it contains a separate repository, {lost}"));
                 return Ok(disposal);
             }
             let removal = if is_review { Removal::Everything } else { Removal::OnlyClean };
             repository.remove_worktree(&instance.worktree, removal)?;
+            reach(Point::GcWorktreeRemoved);
         }
         if there.is_some() {
             let with =
@@ -55,6 +58,7 @@ impl Coordinator {
             if on_branch.is_empty() {
                 if !dry_run {
                     repository.delete_branch(branch)?;
+                    reach(Point::GcBranchDeleted);
                 }
                 disposal.removed.push(format!("branch {branch}"));
             } else {

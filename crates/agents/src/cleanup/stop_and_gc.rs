@@ -100,6 +100,7 @@ impl Coordinator {
             self.remove_files(&instance.id)?;
             let disposal = self.dispose(instance, false)?;
             self.set_end_phase(instance, &disposal.kept)?;
+            reach(Point::GcRecorded);
             Ok(disposal)
         };
         attempt().unwrap_or_else(|error| kept(instance, error.message))

@@ -268,6 +268,13 @@ impl FaultFixture {
         self.git(&worktree, &["add", "--", "staged.txt"]);
     }
 
+    /// A file that git does not know.
+    pub(crate) fn leave_untracked(&mut self, id: &str, file: &str) {
+        let path = self.worktree(id).join(file);
+        fs::write(&path, "nowhere else\n").unwrap();
+        self.mess.push((path, b"nowhere else\n".to_vec()));
+    }
+
     pub(crate) fn is_ancestor(&self, commit: &str, id: &str) -> bool {
         let branch = format!("refs/heads/tamis/{id}");
         try_git(&self.folder(), &self.project(), &["merge-base", "--is-ancestor", commit, &branch]).is_ok()

@@ -44,8 +44,13 @@ enum Fault {
 
 /// The tools that are interrupted at any moment, and within how many milliseconds: the feedback's reviewer is ended two
 /// seconds after the answer.
-const INTERRUPTED: &[(&str, u64)] =
-    &[("start", 1200), ("request_review", 1500), ("send_feedback", 3500), ("create_pull_request", 1500)];
+const INTERRUPTED: &[(&str, u64)] = &[
+    ("start", 1200),
+    ("request_review", 1500),
+    ("send_feedback", 3500),
+    ("create_pull_request", 1500),
+    ("gc", 800),
+];
 
 /// Every fault that there is at a point.
 fn faults() -> Vec<Fault> {
@@ -53,9 +58,9 @@ fn faults() -> Vec<Fault> {
     for &point in Point::ALL {
         for victim in [Victim::Tamis, Victim::Tmux, Victim::Coder, Victim::Reviewer] {
             // A process that does not run yet cannot be killed.
-            let is_start = point.as_str().starts_with("start.");
+            let runs_no_agent = ["start.", "gc."].iter().any(|tool| point.as_str().starts_with(tool));
             let there = match victim {
-                Victim::Coder => !is_start,
+                Victim::Coder => !runs_no_agent,
                 Victim::Reviewer => point.as_str().starts_with("send_feedback."),
                 Victim::Tamis | Victim::Tmux => true,
             };
@@ -160,9 +165,21 @@ fn suffer(fault: Fault) {
         fixture.serve(None);
         let id = fixture.start();
         fixture.commit(&id, "work.txt", "first\n");
-        if tool == "send_feedback" {
-            fixture.request_review(&id);
-            fixture.make_a_mess(&id);
+        match tool {
+            "send_feedback" => {
+                fixture.request_review(&id);
+                fixture.make_a_mess(&id);
+            }
+            // With notes of a review to take out, and a file that git does not know.
+            "create_pull_request" => {
+                fixture.request_review(&id);
+                fixture.call(&fixture.reviewer_of(&id), "send_feedback", &feedback(), "before");
+                fixture.leave_untracked(&id, "scratch.txt");
+                let reviewer = fixture.reviewer_of(&id);
+                common::eventually("the reviewer is gone", || fixture.instance(&reviewer)["phase"] == "gone");
+            }
+            "gc" => prepare_gc(&mut fixture, &id),
+            _ => {}
         }
         fixture.end_server();
         coder = Some(id);
@@ -175,6 +192,7 @@ fn suffer(fault: Fault) {
         "request_review" => fixture.call(coder.as_ref().unwrap(), tool, &json!({}), "key-1"),
         "send_feedback" => fixture.call(reviewer.as_ref().unwrap(), tool, &feedback(), "key-1"),
         "create_pull_request" => fixture.call(coder.as_ref().unwrap(), tool, &pull_request(), "key-1"),
+        "gc" => fixture.rest("POST", "/api/gc", &Value::Null),
         other => panic!("no such tool: {other}"),
     };
     let first = std::thread::scope(|scope| {
@@ -227,6 +245,9 @@ fn suffer(fault: Fault) {
         fixture.expect_consistency("after starting again");
         return;
     };
+    if tool == "gc" {
+        return check_gc(&fixture, &id);
+    }
     let lives = fixture.instance(&id)["status"] != "TERMINATED";
     let may_end = matches!(fault, Fault::At { victim: Victim::Tmux | Victim::Coder, .. });
     assert!(lives || may_end, "{fault:?} ended {id}");
@@ -252,6 +273,30 @@ fn suffer(fault: Fault) {
         Answer::None => panic!("no answer after the repair"),
     }
     fixture.expect_consistency("after asking again");
+}
+
+/// Agents that are over: one whose work is merged, one with commits of its own, and one with files that are nowhere else.
+fn prepare_gc(fixture: &mut FaultFixture, merged: &str) {
+    fixture.git(&fixture.project(), &["merge", "--quiet", &format!("tamis/{merged}")]);
+    let [own, messy] = [(); 2].map(|()| fixture.start());
+    fixture.commit(&own, "own.txt", "own\n");
+    fixture.commit(&messy, "own.txt", "messy\n");
+    fixture.make_a_mess(&messy);
+    fixture.leave_untracked(&own, "kept.txt");
+    for id in [merged, &own, &messy] {
+        fixture.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null);
+    }
+}
+
+/// The next clean-up finishes the first, and still takes nothing that is nowhere else.
+fn check_gc(fixture: &FaultFixture, merged: &str) {
+    let again = fixture.rest("POST", "/api/gc", &Value::Null);
+    assert!(matches!(again, Answer::Done(_)), "{again:?}");
+    fixture.expect_consistency("after cleaning up again");
+    assert_eq!(fixture.instance(merged)["phase"], "gone");
+    for other in ["work-7-a2", "work-7-a3"] {
+        assert_eq!(fixture.instance(other)["phase"], "kept", "{other}");
+    }
 }
 
 fn feedback() -> Value {
