@@ -32,6 +32,7 @@ impl ConfigEntry {
             Some(subsection) => {
                 format!("{}.{}.{}", self.section, String::from_utf8_lossy(subsection), self.variable)
             }
+            None if self.section.is_empty() => self.variable.clone(),
             None => format!("{}.{}", self.section, self.variable),
         }
     }
@@ -64,7 +65,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<ConfigEntry>, usize> {
             b'[' => section = Some(reader.section()?),
             byte if byte.is_ascii_alphabetic() => {
                 let (variable, value) = reader.variable(byte)?;
-                let (section, subsection) = section.clone().ok_or(reader.line)?;
+                // git reads a variable without a section, and nothing uses it.
+                let (section, subsection) = section.clone().unwrap_or_default();
                 entries.push(ConfigEntry { section, subsection, variable, value });
             }
             _ => return Err(reader.line),
@@ -126,6 +128,9 @@ impl Reader<'_> {
                 }
                 _ => return Err(self.line),
             }
+        }
+        if name.is_empty() {
+            return Err(self.line);
         }
         // The old form of a subsection: `[section.subsection]`.
         Ok(match name.split_once('.') {
@@ -215,10 +220,10 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a file with these variables.
+/// The text of a file with these variables, but for those without a section.
 pub(crate) fn render<'a>(entries: impl IntoIterator<Item = &'a ConfigEntry>) -> Vec<u8> {
     let mut text = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().filter(|entry| !entry.section.is_empty()) {
         text.extend_from_slice(format!("[{}", entry.section).as_bytes());
         if let Some(subsection) = &entry.subsection {
             text.extend_from_slice(b" \"");

@@ -4,9 +4,12 @@
 //! repository have to name each other, and a `.git` file may not name the `.git` of another folder.
 
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::Git;
 use crate::error::{GitError, GitErrorKind, Result};
@@ -191,14 +194,22 @@ fn is_git_dir(git_dir: &Path, common_dir: &Path) -> bool {
 
 /// The path that a file consists of, after these words.
 fn read_pointer(file: &Path, words: &str) -> Option<PathBuf> {
-    let about = fs::symlink_metadata(file).ok()?;
-    if !about.is_file() || about.len() > LARGEST_POINTER {
-        return None;
-    }
-    let text = fs::read(file).ok()?;
+    let text = read_bounded(file, LARGEST_POINTER).ok()?;
     let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
     let path = text[..=end].strip_prefix(words.as_bytes())?;
     Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+/// The content of a regular file of the repository's, which may be anything.
+pub(crate) fn read_bounded(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
+    // Opening a pipe would wait for its other end.
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = fs::File::options().read(true).custom_flags(flags).open(path)?;
+    let mut bytes = Vec::new();
+    if !file.metadata()?.is_file() || file.take(largest + 1).read_to_end(&mut bytes)? as u64 > largest {
+        return Err(io::Error::other("it is too large, or not a file"));
+    }
+    Ok(bytes)
 }
 
 fn odd(folder: &Path, why: &str) -> GitError {

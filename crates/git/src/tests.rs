@@ -3,8 +3,10 @@
 mod disposal;
 mod hostile;
 mod keys;
+mod layouts;
 mod notes;
 mod promises;
 mod property;
 mod support;
+mod syntax;
 mod worktrees;

@@ -6,15 +6,13 @@
 //! and no grafts at all.
 
 use std::fs;
-use std::io::Read;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use tamis_store::{create_private_dir, private_file};
 
 use crate::config::{self, ConfigEntry};
-use crate::discovery::Place;
+use crate::discovery::{Place, read_bounded};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::keys::{self, Verdict};
 use crate::{Git, trust};
@@ -130,25 +128,15 @@ fn unsupported(place: &Place, entry: &ConfigEntry) -> GitError {
 }
 
 fn read_file(path: &Path) -> Result<Vec<ConfigEntry>> {
-    let failed = |error: &std::io::Error| GitError::file("read", path, error);
-    // Opening a pipe would wait for its other end.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = match fs::File::options().read(true).custom_flags(flags).open(path) {
+    let bytes = match read_bounded(path, LARGEST_FILE) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        file => file.map_err(|error| failed(&error))?,
+        bytes => bytes.map_err(|error| GitError::file("read", path, &error))?,
     };
-    let mut bytes = Vec::new();
-    if file.metadata().map_err(|error| failed(&error))?.is_file() {
-        file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-    }
-    let wrong = |why: String| {
-        GitError::new(GitErrorKind::Failed, format!("cannot use the configuration {}: {why}", path.display()))
+    config::parse(&bytes).map_err(|line| {
+        let why = format!("cannot use the configuration {}: line {line} is not understood", path.display());
+        GitError::new(GitErrorKind::Failed, why)
             .hint(format!("see what git makes of it: git config --file '{}' --list", path.display()))
-    };
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(wrong("it is too large".to_owned()));
-    }
-    config::parse(&bytes).map_err(|line| wrong(format!("line {line} is not understood")))
+    })
 }
 
 /// The private folder, which is removed when dropped.
@@ -175,6 +163,11 @@ impl View {
             if fs::symlink_metadata(&target).map_or(*name == "worktrees", |about| !about.is_symlink()) {
                 symlink(&target, &link).map_err(|error| GitError::file("link", &link, &error))?;
             }
+        }
+        // By it a local remote knows which branch it has checked out.
+        if let Ok(head) = read_bounded(&common_dir.join("HEAD"), LARGEST_FILE) {
+            let file = view.folder.join("HEAD");
+            fs::write(&file, head).map_err(|error| GitError::file("write", &file, &error))?;
         }
         let file = view.folder.join("config");
         let mut entries = configuration.kept.clone();

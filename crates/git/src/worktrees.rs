@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::discovery::{Place, refuse_links};
+use super::discovery::{Place, read_bounded, refuse_links};
 use super::{Call, Repository, locks};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
@@ -17,6 +17,9 @@ use crate::names::{BranchName, Commit};
 /// While another git registers a worktree, its files are empty for an instant, and listing fails with exit code 128.
 const LIST_ATTEMPTS: usize = 10;
 const LIST_RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// More patterns of a sparse checkout are not copied.
+const LARGEST_PATTERNS: u64 = 16 << 20;
 
 /// A linked worktree of a repository that is there.
 #[derive(Clone, Debug)]
@@ -307,7 +310,7 @@ impl Repository {
         }
         if self.configuration.is_on("core", "sparsecheckout") {
             let patterns = self.common_dir().join("info/sparse-checkout");
-            if let Ok(patterns) = fs::read(&patterns) {
+            if let Ok(patterns) = read_bounded(&patterns, LARGEST_PATTERNS) {
                 write("info/sparse-checkout", &patterns)?;
             }
             if self.configuration.has_worktree_config {
@@ -377,7 +380,7 @@ impl Repository {
         let dot_git = path.join(".git");
         let folders = fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten();
         folders.map(|entry| entry.path()).find(|folder| {
-            let named = fs::read(folder.join("gitdir")).unwrap_or_default();
+            let named = read_bounded(&folder.join("gitdir"), LARGEST_PATTERNS).unwrap_or_default();
             named.trim_ascii_end() == dot_git.as_os_str().as_bytes()
         })
     }
