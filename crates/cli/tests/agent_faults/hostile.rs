@@ -3,10 +3,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Answer, FaultFixture};
+use crate::fixture::{Answer, FaultFixture, TOKEN};
 
 /// Each would leave a file `pwned` somewhere, press a key, move a cursor or leave its place.
 const TEXTS: &[&str] = &[
@@ -240,4 +243,171 @@ fn nothing_of_the_repository_is_executed() {
     fixture.serve(None);
     assert_eq!(sprung(), None, "reconciliation");
     assert_nothing_was_executed(&fixture);
+}
+
+/// What a hostile value of a key is: a program, or a file of the user's.
+#[derive(Clone, Copy, Debug)]
+enum HostileValue {
+    Program,
+    Victim,
+}
+
+/// Every key that git documents, except those for which a repository or a remote is refused.
+fn every_key(program: &Path, victim: &Path, value: HostileValue) -> String {
+    let listed = std::process::Command::new("git").args(["help", "--config"]).output().unwrap().stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let extra = [
+        "filter.evil.process",
+        "lfs.standalonetransferagent",
+        "lfs.customtransfer.evil.path",
+        "hook.evil.command",
+        "trailer.evil.cmd",
+        "includeIf.onbranch:**.path",
+        "submodule.s.update",
+    ];
+    let mut text = String::new();
+    for key in listed.lines().filter(|line| line.contains('.') && !line.contains([' ', '_'])).chain(extra) {
+        let named = match key.split_once('<') {
+            Some((before, rest)) => {
+                let name = if before == "remote." { "origin" } else { "evil" };
+                format!("{before}{name}{}", rest.split_once('>').unwrap().1)
+            }
+            None => key.to_owned(),
+        };
+        let (section, rest) = named.split_once('.').unwrap();
+        let variable = rest.rsplit('.').next().unwrap();
+        let kept = [
+            "core.worktree",
+            "remote.origin.fetch",
+            "remote.origin.pushurl",
+            "remote.origin.url",
+            "remote.origin.vcs",
+        ];
+        if variable == "*" || section == "extensions" || kept.contains(&named.as_str()) {
+            continue;
+        }
+        let head = match rest.rsplit_once('.') {
+            Some((subsection, _)) => format!("{section} \"{subsection}\""),
+            None => section.to_owned(),
+        };
+        let value = match value {
+            HostileValue::Program => program,
+            HostileValue::Victim => victim,
+        };
+        text += &format!("[{head}]\n\t{variable} = \"{}\"\n", value.display());
+    }
+    text
+}
+
+/// What gits of this fixture have in their environment or arguments that they must not have.
+fn leaks(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let read = |name: &str| fs::read(process.path().join(name)).unwrap_or_default();
+        let (environment, arguments, name) = (read("environ"), read("cmdline"), read("comm"));
+        let has = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+        let ours = has(&environment, folder.as_os_str().as_encoded_bytes());
+        if !ours || !["git", "sh", "env"].iter().any(|git| name.starts_with(git.as_bytes())) {
+            continue;
+        }
+        let secret = [environment.as_slice(), &arguments].iter().any(|bytes| has(bytes, TOKEN.as_bytes()));
+        let variable = [&b"GITHUB_TOKEN="[..], b"TAMIS_"]
+            .iter()
+            .any(|name| environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(name)));
+        if secret || variable {
+            found.push(String::from_utf8_lossy(&arguments).into_owned());
+        }
+    }
+    found
+}
+
+fn finish(answer: Answer) {
+    done(answer);
+}
+
+/// All operations on a repository whose configuration has these lines, or has them every other millisecond.
+fn operate_on_hostile_repository(value: HostileValue, swaps: bool) {
+    let mut fixture = FaultFixture::new();
+    let canary = booby_trap(&fixture);
+    let (project, folder) = (fixture.project(), fixture.folder());
+    fs::write(folder.join("victim"), "precious\n").unwrap();
+    let bare = folder.join("remote.git");
+    for hook in ["pre-receive", "update", "post-receive", "post-update", "reference-transaction"] {
+        fs::copy(folder.join("trap"), bare.join("hooks").join(hook)).unwrap();
+    }
+    let config = project.join(".git/config");
+    let (remote, lines) = (bare.display(), every_key(&folder.join("trap"), &folder.join("victim"), value));
+    let good = format!(
+        "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://github.com/acme/app.git\n\tpushurl = {remote}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+    );
+    let evil = format!("{good}{lines}");
+    let swap = |text: &str| {
+        let draft = config.with_extension("draft");
+        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &config)).unwrap();
+    };
+    swap(&evil);
+    fixture.serve(None);
+    let (done, paused) = (AtomicBool::new(false), Mutex::new(()));
+    let found = Mutex::new(Vec::new());
+    let operated = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                found.lock().unwrap().extend(leaks(&folder));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        if swaps {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let _turn = paused.lock().unwrap();
+                    swap(&good);
+                    std::thread::sleep(Duration::from_micros(700));
+                    swap(&evil);
+                    std::thread::sleep(Duration::from_micros(700));
+                }
+            });
+        }
+        let operate = || {
+            let id = fixture.start();
+            fs::write(fixture.worktree(&id).join("work.txt"), "work\n").unwrap();
+            {
+                // What the agent itself runs is the agent's business; so this commit is made without the traps.
+                let _turn = paused.lock().unwrap();
+                swap(&good);
+                let quiet =
+                    ["-c", "core.hooksPath=/dev/null", "-c", "user.name=A", "-c", "user.email=a@b.invalid"];
+                fixture.git(&fixture.worktree(&id), &[&quiet[..], &["add", "work.txt"]].concat());
+                fixture.git(
+                    &fixture.worktree(&id),
+                    &[&quiet[..], &["commit", "--quiet", "-m", "Work"]].concat(),
+                );
+                swap(&evil);
+            }
+            let review = fixture.request_review(&id);
+            let reviewer = review["review_instance_id"].as_str().unwrap();
+            finish(fixture.call(reviewer, "send_feedback", &crate::feedback(), "f"));
+            finish(fixture.call(&id, "create_pull_request", &crate::pull_request(), "p"));
+            finish(fixture.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null));
+            finish(fixture.rest("POST", "/api/gc", &Value::Null));
+            finish(fixture.rest("POST", "/api/reconcile", &Value::Null));
+        };
+        let operated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(operate));
+        done.store(true, Ordering::Relaxed);
+        operated
+    });
+    let what = format!("{value:?}, swaps: {swaps}");
+    assert_eq!(fs::read_to_string(&canary).ok(), None, "{what}");
+    assert_eq!(fs::read_to_string(folder.join("victim")).unwrap(), "precious\n", "{what}");
+    assert_eq!(found.into_inner().unwrap(), [] as [&str; 0], "{what}");
+    assert!(operated.is_ok(), "{what}");
+    assert_nothing_was_executed(&fixture);
+}
+
+#[test]
+fn no_key_of_a_repository_matters_in_any_operation() {
+    for value in [HostileValue::Program, HostileValue::Victim] {
+        for swaps in [false, true] {
+            operate_on_hostile_repository(value, swaps);
+        }
+    }
 }

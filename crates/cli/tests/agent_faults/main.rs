@@ -283,6 +283,10 @@ fn prepare_gc(fixture: &mut FaultFixture, merged: &str) {
     fixture.commit(&messy, "own.txt", "messy\n");
     fixture.make_a_mess(&messy);
     fixture.leave_untracked(&own, "kept.txt");
+    // Settings of the repository hide those files from git.
+    let project = fixture.project();
+    std::fs::write(project.join(".git/info/exclude"), "*\n").unwrap();
+    fixture.git(&project, &["config", "status.showUntrackedFiles", "no"]);
     for id in [merged, &own, &messy] {
         fixture.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null);
     }
