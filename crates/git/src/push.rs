@@ -112,7 +112,10 @@ impl Repository {
             (Some(0), Some('=')) => Ok(Pushed::UpToDate),
             (Some(0), _) => Ok(Pushed::Forwarded),
             (_, Some('!')) => Err(rejected(remote, branch, line.unwrap_or_default(), &answer.stderr)),
-            (code, _) => Err(unreachable(remote, credential, failure::of("git push", &answer.stderr, code))),
+            (code, _) => {
+                let failed = unreachable(remote, credential, failure::of("git push", &answer.stderr, code));
+                Err(self.explain(failed))
+            }
         }
     }
 
@@ -186,6 +189,8 @@ impl Repository {
         let more = [
             ConfigEntry::new("http", Some(&credential.origin), "extraheader", &header),
             ConfigEntry::new("credential", None, "helper", ""),
+            // After a redirect, the header would go to another server.
+            ConfigEntry::new("http", None, "followredirects", "false"),
         ];
         View::create(&self.git, self.common_dir(), &self.configuration, &more)
     }
@@ -195,6 +200,18 @@ impl Repository {
         let is_set = ["GIT_SSH", "GIT_SSH_COMMAND"].iter().any(|name| std::env::var_os(name).is_some());
         let answer = self.call().args(["config", "--get", "core.sshCommand"]).answer()?;
         Ok((!is_set && answer.text().is_empty()).then_some(trust::SSH))
+    }
+
+    /// Adds what of the repository's configuration could have made a difference.
+    fn explain(&self, failed: GitError) -> GitError {
+        let unused = &self.configuration.unused_for_remotes;
+        if unused.is_empty() {
+            return failed;
+        }
+        failed.hint(format!(
+            "what the repository itself has for {} is not used; if it is needed, set it for yourself: git config --global …",
+            unused.join(", ")
+        ))
     }
 
     fn refuse_loosened(&self, credential: &Credential) -> Result<()> {
@@ -239,6 +256,13 @@ fn unreachable(remote: &Remote, credential: Option<&Credential>, mut failed: Git
         for secret in [credential.secret.as_str(), pair.as_str()].iter().filter(|secret| !secret.is_empty()) {
             failed.message = failed.message.replace(secret, "…");
         }
+    }
+    if ["error: 301", "error: 302", "error: 307", "error: 308"]
+        .iter()
+        .any(|sign| failed.message.contains(sign))
+    {
+        let name = &remote.name;
+        return failed.hint(format!("it has moved; give it its new address: git remote set-url {name} URL"));
     }
     let refused =
         ["could not read Username", "Authentication failed", "Permission denied", "returned error: 403"];

@@ -31,8 +31,6 @@ const ALWAYS: &[(&str, &str, &str)] = &[
     ("maintenance", "auto", "false"),
     ("receive", "autogc", "false"),
     ("receive", "updateserverinfo", "false"),
-    // A server could send what is meant for it to another one.
-    ("http", "followredirects", "false"),
     // These would hide what was changed, or which commits there are.
     ("core", "ignorestat", "false"),
     ("core", "checkstat", "default"),

@@ -23,12 +23,17 @@ const LARGEST_FILE: u64 = 1 << 20;
 /// What the private folder links to. Hooks, `info`, `remotes` and `branches` are left out.
 const LINKED: &[&str] = &["objects", "refs", "reftable", "worktrees", "shallow", "lfs"];
 
+/// What the variables of `http` begin with that decide which servers a secured connection trusts.
+const LOOSENING: &[&str] = &["ssl", "proxyssl", "schannel", "curloptresolve", "pinnedpubkey"];
+
 /// A repository's configuration, as far as it is used.
 #[derive(Clone, Debug)]
 pub(crate) struct Configuration {
     kept: Vec<ConfigEntry>,
-    /// Keys that were left out, and that decide which servers a connection trusts.
+    /// Keys that were left out, and that decide which servers a secured connection trusts.
     pub(crate) loosening: Vec<String>,
+    /// Keys that were left out, and that decide how a remote is reached.
+    pub(crate) unused_for_remotes: Vec<String>,
     /// Remotes that are reached through a program which the configuration names.
     foreign_remotes: Vec<Vec<u8>>,
     /// `core.worktree`.
@@ -52,12 +57,20 @@ impl Configuration {
         let work_tree = last("core", "worktree").map(path_of);
         let is_bare = is_on(&entries, "core", "bare");
         let (mut loosening, mut foreign_remotes) = (Vec::new(), Vec::new());
+        let mut unused_for_remotes = Vec::new();
         for entry in &entries {
             if entry.is("remote", "vcs") {
                 foreign_remotes.extend(entry.subsection.clone());
             }
+            if entry.is("core", "sshcommand")
+                || ["http", "credential", "ssh"].contains(&entry.section.as_str())
+            {
+                unused_for_remotes.push(entry.key());
+            }
+            if entry.section == "http" && LOOSENING.iter().any(|start| entry.variable.starts_with(start)) {
+                loosening.push(entry.key());
+            }
             match keys::verdict(&entry.section, &entry.variable) {
-                Some((Verdict::Trust, _)) if entry.section == "http" => loosening.push(entry.key()),
                 Some((Verdict::Keep(_), _)) if entry.is_kept() => {}
                 _ if entry.section == "extensions"
                     && !entry.is("extensions", "worktreeconfig")
@@ -72,6 +85,7 @@ impl Configuration {
         Ok(Configuration {
             kept: entries,
             loosening,
+            unused_for_remotes,
             foreign_remotes,
             work_tree,
             is_bare,

@@ -176,17 +176,17 @@ fn what_leads_elsewhere_is_refused() {
             symlink(world.path("other/objects"), world.path("repo/.git/objects")).unwrap();
         }),
         ("a folder of objects", |world| {
-            symlink(world.path("other"), world.path("repo/.git/objects/zz")).unwrap()
+            symlink(world.path("other"), world.path("repo/.git/objects/zz")).unwrap();
         }),
         ("references", |world| {
             fs::rename(world.path("repo/.git/refs"), world.path("other/refs")).unwrap();
             symlink(world.path("other/refs"), world.path("repo/.git/refs")).unwrap();
         }),
         ("our branches", |world| {
-            symlink(world.path("other"), world.path("repo/.git/refs/heads/tamis")).unwrap()
+            symlink(world.path("other"), world.path("repo/.git/refs/heads/tamis")).unwrap();
         }),
         ("our undo references", |world| {
-            symlink(world.path("other"), world.path("repo/.git/refs/tamis")).unwrap()
+            symlink(world.path("other"), world.path("repo/.git/refs/tamis")).unwrap();
         }),
         ("logs", |world| {
             fs::remove_dir_all(world.path("repo/.git/logs")).unwrap();
@@ -201,7 +201,7 @@ fn what_leads_elsewhere_is_refused() {
             symlink(world.path("other/index"), world.path("repo/.git/index")).unwrap();
         }),
         ("packed references", |world| {
-            symlink(world.path("other/new"), world.path("repo/.git/packed-refs")).unwrap()
+            symlink(world.path("other/new"), world.path("repo/.git/packed-refs")).unwrap();
         }),
         ("worktrees", |world| symlink(world.path("other"), world.path("repo/.git/worktrees")).unwrap()),
         ("an extension that names a folder", |world| {

@@ -119,6 +119,41 @@ fn a_push_overwrites_no_file_of_the_user() {
     assert_ne!(world.read("victim"), "", "the trap is real");
 }
 
+#[test]
+fn a_credential_is_not_sent_to_where_a_redirect_leads() {
+    let world = World::new();
+    world.worktree();
+    let (elsewhere, here) =
+        (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let port = here.local_addr().unwrap().port();
+    let answer = format!(
+        "HTTP/1.1 302 Found\r\nLocation: http://{}/x.git/info/refs?service=git-receive-pack\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        elsewhere.local_addr().unwrap()
+    );
+    std::thread::spawn(move || {
+        for mut stream in here.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    elsewhere.set_nonblocking(true).unwrap();
+    world.plain("repo", &["remote", "add", "origin", &format!("http://127.0.0.1:{port}/x.git")]);
+    // What has nothing to do with trust is no reason to refuse, and is not used.
+    world.plain("repo", &["config", "http.postBuffer", "1000000"]);
+    world.plain("repo", &["config", "http.followRedirects", "true"]);
+    let repository = world.repository();
+    let origin = repository.remotes().unwrap().remove(0);
+    let credential = crate::Credential {
+        origin: format!("http://127.0.0.1:{port}/"),
+        user: "x".to_owned(),
+        secret: "s3cret".to_owned(),
+    };
+    let failed = repository.push(&origin, &branch(), Some(&credential)).unwrap_err();
+    assert!(failed.hints.iter().any(|hint| hint.contains("it has moved")), "{failed:?}");
+    assert!(failed.hints.iter().any(|hint| hint.contains("http.postbuffer")), "{failed:?}");
+    assert!(elsewhere.accept().is_err(), "it was asked");
+}
+
 /// git-lfs as far as it matters here: a long-running filter that starts the transfer agent of the configuration, where there is
 /// one.
 const FAKE_LFS: &str = "#!/bin/sh\nprogram=$(git config lfs.standalonetransferagent)\nif [ -n \"$program\" ]; then\n  path=$(git config \"lfs.customtransfer.$program.path\"); \"$path\" </dev/null >/dev/null 2>&1\nfi\ncat\n";
