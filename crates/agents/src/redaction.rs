@@ -1,14 +1,24 @@
 //! Which texts of instances, feedback and events may quote secrets.
 
-use tamis_redact::{Redact, redact_json};
+use std::path::PathBuf;
 
-use crate::{AgentEvent, Feedback, Instance, InstanceDetails};
+use tamis_redact::{Redact, Redacted, redact_json};
+
+use crate::{AgentEvent, Disposal, Feedback, Instance, InstanceDetails, Repair};
 
 impl Redact for Instance {
     fn redact(&mut self) {
         self.task.redact();
         self.issue_title.redact();
         self.reason.redact();
+        self.pr_url.redact();
+        // A name with a mark in it would be none.
+        self.base_branch.take_if(|branch| {
+            let name = branch.to_string();
+            Redacted::from(name.as_str()).as_str() != name
+        });
+        redact_path(&mut self.repository);
+        redact_path(&mut self.worktree);
         redact_arguments(&mut self.choice.args);
     }
 }
@@ -18,6 +28,7 @@ impl Redact for Feedback {
         self.feedback.redact();
         self.priority.redact();
         self.actionable_items.redact();
+        self.path.redact();
     }
 }
 
@@ -34,6 +45,27 @@ impl Redact for AgentEvent {
     }
 }
 
+impl Redact for Disposal {
+    fn redact(&mut self) {
+        self.removed.redact();
+        self.kept.redact();
+    }
+}
+
+impl Redact for Repair {
+    fn redact(&mut self) {
+        self.found.redact();
+        self.done.redact();
+    }
+}
+
+/// A path that is no text is kept: it cannot be shown as one.
+fn redact_path(path: &mut PathBuf) {
+    if let Some(text) = path.to_str() {
+        *path = Redacted::from(text).into_inner().into();
+    }
+}
+
 /// As JSON, so that the value after `--api-key` is recognised.
 fn redact_arguments(arguments: &mut Vec<String>) {
     let redacted = redact_json(std::mem::take(arguments).into(), &[]).into_inner();
@@ -45,6 +77,18 @@ fn redact_arguments(arguments: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_and_texts_of_a_clean_up_are_redacted() {
+        let token = format!("ghp_{}", "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f");
+        let mut path = PathBuf::from(format!("/work/{token}/repository"));
+        redact_path(&mut path);
+        assert_eq!(path, PathBuf::from("/work/[redacted:github-token]/repository"));
+        let mut repair =
+            Repair { instance: None, found: format!("a worktree at /work/{token}"), done: token.clone() };
+        repair.redact();
+        assert!(!repair.found.contains(&token) && !repair.done.contains(&token), "{repair:?}");
+    }
 
     #[test]
     fn the_value_after_an_option_that_announces_a_secret_is_redacted() {

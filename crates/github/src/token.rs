@@ -53,10 +53,32 @@ impl fmt::Debug for GithubToken {
     }
 }
 
+/// What gh needs to find its configuration and the keyring. It has no use for tokens: those of the environment are known.
+const GH_VARIABLES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "TMPDIR",
+    "GH_CONFIG_DIR",
+    "GH_HOST",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+
+fn is_for_gh(name: &OsStr) -> bool {
+    GH_VARIABLES.iter().any(|known| *known == name)
+}
+
 /// The token that the gh program has for a host, if it is there, is logged in and answers in time.
 pub(super) fn of_gh(program: &OsStr, host: &str, limit: Duration) -> Option<GithubToken> {
     let output = Program::new(program)
         .args(["auth", "token", "--hostname", host])
+        .inherit_env(is_for_gh)
         .env("GH_PROMPT_DISABLED", "1")
         .env("GH_NO_UPDATE_NOTIFIER", "1")
         .time_limit(limit.min(TIME_LIMIT))

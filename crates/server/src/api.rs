@@ -25,6 +25,7 @@ use tamis_coordinator::{
     AgentService, EventQuery, IDEMPOTENCY_KEY_HEADER, InstanceQuery, TIME_LEFT_HEADER, ToolRequest,
     identity_required, parse_forwarded,
 };
+use tamis_redact::Redacted;
 
 use crate::Served;
 use crate::body::{self, Bodies};
@@ -237,11 +238,13 @@ async fn gc(
     parsed: Result<Query<GcQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
     let dry_run = valid_query(parsed)?.dry_run;
-    Ok(axum::Json(coordinator(&served, &headers)?.gc(dry_run).await?))
+    let disposals = coordinator(&served, &headers)?.gc(dry_run).await?;
+    Ok(axum::Json(Redacted::new(disposals)))
 }
 
 async fn reconcile(State(served): State<Served>, headers: HeaderMap) -> Answer<impl Serialize> {
-    Ok(axum::Json(coordinator(&served, &headers)?.reconcile().await?))
+    let repairs = coordinator(&served, &headers)?.reconcile().await?;
+    Ok(axum::Json(Redacted::new(repairs)))
 }
 
 /// An agent's call, forwarded by the server of its instance, which has validated it. It is not forwarded again.

@@ -1,4 +1,4 @@
-//! The text of a pull request: the agent's description, and a summary of the reviews.
+//! The text of a pull request: the agent's description, and a summary of the reviews, both redacted.
 //!
 //! Feedback is quoted as plain text. A body is more than what is shown: it notifies whom it mentions,
 //! closes issues, and becomes the message of the commit when it is merged. So words of feedback that would do any of it are
@@ -6,6 +6,7 @@
 
 use crate::instances::records::{Feedback, Moment, Review, ReviewOutcome};
 use crate::{FeedbackType, InstanceId};
+use tamis_redact::Redacted;
 use tamis_text::plain::{plain_line, plain_text, shortened};
 
 /// What GitHub takes, in characters.
@@ -86,7 +87,8 @@ impl Verdict {
 
 /// The description, and a summary of the reviews. Where they do not fit, the first reviews are left out, with a note.
 pub(crate) fn pull_request_body(description: &str, history: &[ReviewSummary]) -> String {
-    let description = closed(plain_text(description).trim_end());
+    let description = Redacted::from(plain_text(description).trim_end());
+    let description = closed(&description);
     if history.is_empty() {
         return shortened(&description, LONGEST_BODY);
     }
@@ -114,6 +116,7 @@ pub(crate) fn pull_request_body(description: &str, history: &[ReviewSummary]) ->
 
 /// The first line with a word, as a span of code: none of its characters has a meaning there.
 fn quote(feedback: &str) -> Option<String> {
+    let feedback = Redacted::from(feedback);
     let line = feedback.lines().map(plain_line).find(|line| line.contains(char::is_alphanumeric))?;
     let line = line.trim_start_matches(['#', '>', '-', '*', ' ']).replace('`', "'");
     let words = shortened(&line.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_LINE);
@@ -172,6 +175,15 @@ mod tests {
         let reviewer = InstanceId::of_worker(AgentType::Coding, "7", 1).of_review(iteration);
         let at = Moment(1_768_000_000_000);
         ReviewSummary { iteration, reviewer, verdict, feedback: feedback.map(str::to_owned), at }
+    }
+
+    #[test]
+    fn no_secret_goes_into_a_body() {
+        let token = format!("ghp_{}", "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f");
+        let feedback = format!("The token {token} is in the log");
+        let history = [summary(1, Verdict::Feedback(FeedbackType::NeedsWork), Some(&feedback))];
+        let body = pull_request_body(&format!("Uses {token}."), &history);
+        assert!(!body.contains("a8Kd") && body.matches("redacted").count() == 2, "{body}");
     }
 
     #[test]

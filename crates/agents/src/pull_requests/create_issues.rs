@@ -11,6 +11,7 @@ mod tests;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use tamis_redact::Redacted;
 
 use crate::error::Result;
 use crate::instances::records::{Instance, Operation};
@@ -199,18 +200,18 @@ fn mark_of(instance: &Instance, issue: &IssueDraft) -> String {
     format!("tamis:{}", &hash.finalize().to_hex()[..32])
 }
 
-/// The issue as GitHub gets it. The mark is not shown there.
+/// The issue as GitHub gets it, redacted. The mark is not shown there.
 fn with_mark(issue: &IssueDraft, mark: &str) -> tamis_github::NewIssue {
     tamis_github::NewIssue {
-        title: issue.title.trim().to_owned(),
-        body: format!("{}\n\n<!-- {mark} -->", plain_text(&issue.body).trim_end()),
-        labels: issue.labels.iter().map(|label| label.trim().to_owned()).collect(),
+        title: Redacted::from(issue.title.trim()).into_inner(),
+        body: format!("{}\n\n<!-- {mark} -->", Redacted::from(plain_text(&issue.body).trim_end())),
+        labels: issue.labels.iter().map(|label| Redacted::from(label.trim()).into_inner()).collect(),
     }
 }
 
 fn created(made: tamis_github::Issue, issue: &IssueDraft) -> Result<IssueCreated> {
     let number = number_of(made.number)?;
-    Ok(IssueCreated { number, url: made.url, title: issue.title.trim().to_owned() })
+    Ok(IssueCreated { number, url: made.url, title: Redacted::from(issue.title.trim()).into_inner() })
 }
 
 fn check(issues: &[IssueDraft]) -> Result<()> {

@@ -18,6 +18,7 @@ mod tests;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use tamis_redact::Redacted;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
@@ -132,7 +133,7 @@ impl Coordinator {
         let plan = Plan { subject: subject.id.clone(), opening: true };
         self.replan(operation, &plan)?;
         let new = NewPullRequest {
-            title: input.title.trim().to_owned(),
+            title: Redacted::from(input.title.trim()).into_inner(),
             head: branch.to_string(),
             base: destination.base.to_string(),
             body: pull_request_body(&input.description, &self.history_of(subject, caller)?),

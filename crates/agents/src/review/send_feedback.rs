@@ -12,6 +12,7 @@ mod repair;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use tamis_redact::Redact;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
@@ -51,13 +52,22 @@ struct Context {
     operation: i64,
 }
 
+/// Feedback becomes a file of the coding branch, whose history is pushed, and a line of the pull request.
+fn redacted(input: &SendFeedback) -> SendFeedback {
+    let mut redacted = input.clone();
+    redacted.feedback.redact();
+    redacted.priority.redact();
+    redacted.actionable_items.redact();
+    redacted
+}
+
 impl Coordinator {
     /// The contract's `send_feedback`.
     pub fn send_feedback(&self, call: &AgentCall<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         self.answer(tools::SEND_FEEDBACK, call, input, |caller| {
             caller.must_be(&[AgentType::Review])?;
             input::check(input)?;
-            self.deliver(caller, input)
+            self.deliver(caller, &redacted(input))
         })
     }
 
@@ -230,4 +240,24 @@ fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {
         .about(&same.review_instance)
         .suggest("describe what is still missing, and where")
         .suggest("or create a pull request with create_pull_request if the work is good enough")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_of_feedback_is_committed() {
+        let token = format!("ghp_{}", "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f");
+        let input = SendFeedback {
+            feedback: format!("{token} is in the log"),
+            feedback_type: crate::FeedbackType::NeedsWork,
+            priority: Some(token.clone()),
+            actionable_items: vec![format!("revoke {token}")],
+        };
+        let SendFeedback { feedback, priority, actionable_items, .. } = redacted(&input);
+        let shown = "[redacted:github-token]";
+        assert_eq!(feedback, format!("{shown} is in the log"));
+        assert_eq!((priority.as_deref(), actionable_items), (Some(shown), vec![format!("revoke {shown}")]));
+    }
 }

@@ -1,7 +1,6 @@
 use std::path::Path;
 
 use clap::Args;
-use serde_json::json;
 use tamis_agents::Disposal;
 use tamis_redact::Redacted;
 
@@ -26,14 +25,14 @@ pub(crate) struct Gc {
 pub(crate) fn run(arguments: &Gc) -> CliResult {
     let dry_run = arguments.dry_run;
     let folder = AgentsFolder::of_process()?;
-    let disposals = folder.with_service(async |agents| agents.gc(dry_run).await)?;
+    let disposals = Redacted::new(folder.with_service(async |agents| agents.gc(dry_run).await)?);
     if arguments.json {
-        return print::json(&Redacted::new(json!(disposals)));
+        return print::json(&disposals);
     }
     if disposals.is_empty() {
         print::note("there is nothing to clean up");
     }
-    for disposal in &disposals {
+    for disposal in disposals.iter() {
         let repository = folder.existing(&disposal.instance)?.repository;
         print::bytes(render(disposal, &repository, dry_run).as_bytes())?;
     }
