@@ -18,9 +18,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("clients", &["process"]),
     ("config", &[]),
     ("sieve", &["prune", "store", "text"]),
-    ("codebase", &["process"]),
+    ("codebase", &["process", "redact"]),
     ("http", &[]),
-    ("code-index", &["codebase", "store", "syntax", "text"]),
+    ("code-index", &["codebase", "redact", "store", "syntax", "text"]),
     ("research", &["code-index", "codebase", "http", "redact", "store", "syntax", "text"]),
     ("git", &["process", "store"]),
     ("github", &["git", "http", "process", "text"]),
@@ -47,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
-    ("server", &["agents", "coordinator", "tools"]),
+    ("server", &["agents", "coordinator", "redact", "tools"]),
     (
         "cli",
         &[

@@ -1,6 +1,9 @@
 //! The survey of a codebase: of every file, how often it has each word of a query.
 
+use std::borrow::Cow;
+
 use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, scan};
+use tamis_redact::searchable_bytes;
 
 use crate::word_counter::{WordCounter, defines_at};
 
@@ -34,7 +37,22 @@ pub(crate) fn survey_by_reading(
 }
 
 impl FileCounts {
+    /// Words in secrets are not counted: a file would be found by them.
     pub(crate) fn by_reading(place: RootedPath, bytes: &[u8], counter: &WordCounter) -> FileCounts {
+        let length = bytes.len() as u64;
+        let found = FileCounts::of_words(place, bytes, counter);
+        if found.counts.is_none() {
+            return found;
+        }
+        match searchable_bytes(bytes) {
+            Cow::Borrowed(_) => found,
+            Cow::Owned(shown) => {
+                FileCounts { bytes: length, ..FileCounts::of_words(found.place, &shown, counter) }
+            }
+        }
+    }
+
+    fn of_words(place: RootedPath, bytes: &[u8], counter: &WordCounter) -> FileCounts {
         let first_name = counter.name_column(0);
         let mut counts: Option<Box<[u16]>> = None;
         let mut defines = 0;

@@ -7,6 +7,8 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
+use tamis_redact::searchable_bytes;
+
 use crate::{FileMatches, Line, RootedPath, Search, SearchMode};
 
 /// The first files with matches, just enough of them to have the maximum number of lines.
@@ -92,6 +94,10 @@ impl<'a> Worker<'a> {
     /// Searches a file whose bytes have been read.
     pub(crate) fn search(&mut self, place: RootedPath) {
         self.files_searched += 1;
+        // The words of a query are in the file if they are in what is shown of it; an expression may match either alone.
+        if self.search.literal && !self.matcher.is_match(&self.bytes).unwrap_or(true) {
+            return;
+        }
         let keeps = self.search.most_matches > 0 && self.kept.has_room(&place, self.search.most_matches);
         let shows = keeps && self.search.mode == SearchMode::Lines;
         let mut collector = Collector {
@@ -104,7 +110,7 @@ impl<'a> Worker<'a> {
         };
         let searcher = if shows { &mut self.numbering } else { &mut self.counting };
         // Only the collector could fail, and it never does.
-        let _ = searcher.search_slice(&self.matcher, &self.bytes, &mut collector);
+        let _ = searcher.search_slice(&self.matcher, &searchable_bytes(&self.bytes), &mut collector);
         let Collector { lines, kept, matching, .. } = collector;
         if matching == 0 {
             return;

@@ -188,3 +188,37 @@ proptest! {
         prop_assert_eq!(render(&matches), expected);
     }
 }
+
+/// A token, put together here so that no scanner takes this file for a leak.
+fn file_with(token: &str) -> String {
+    format!("first\nexport GITHUB_TOKEN={}_{token} # zebra\nlast\n", "ghp")
+}
+
+#[test]
+fn a_secret_cannot_be_read_out_by_searching() {
+    let (one, other) = ("a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f", "Zq7Lk2Xv9Rb4Tn8WHs1Yd6Gm3Cj5Fp0Aw7Ue");
+    let (_one, one) = tree(&[("a.rs", &file_with(one))]);
+    let (_other, other) = tree(&[("a.rs", &file_with(other))]);
+    for pattern in [
+        "ghp_a8Kd",
+        "ghp_[a-m]",
+        "a8Kd|zebra",
+        "a8Kd|redacted",
+        "TOKEN=.{40} #",
+        "TOKEN=. #",
+        "^.{10,}$",
+        "Kd0s",
+        "redacted",
+        "zebra",
+    ] {
+        for literal in [false, true] {
+            let wanted = Search { literal, case: Case::Respect, context: 1, ..Search::new(pattern) };
+            let answer = |roots: &Roots| {
+                let matches = search(roots, &wanted, &StopSignal::never()).unwrap();
+                (render(&matches), matches.matching_lines, matches.matching_files)
+            };
+            assert_eq!(answer(&one), answer(&other), "{pattern}");
+        }
+    }
+    assert_eq!(found(&one, &Search::new("zebra")).len(), 1, "what is shown is found");
+}

@@ -5,7 +5,8 @@
 //! twice changes nothing more.
 //!
 //! Entry points: [`Redacted`] is the type of everything that may be shown; [`excerpt`] and [`excerpt_around`] take parts of
-//! long texts; [`redact_json`] is for JSON. Secrets are recognised by their own form (`rules`), by the name beside them
+//! long texts; [`redact_json`] is for JSON;
+//! [`Redacted::searchable`] and [`searchable_bytes`] give what a search may compare. Secrets are recognised by their own form (`rules`), by the name beside them
 //! (`names`, `assignment`, `judge`), or by their position (`url`, `headers`, `private_key`).
 //!
 //! Never here: files, clocks and network; cutting a text before it is redacted; hiding random-looking strings that have
@@ -25,6 +26,7 @@ mod reading;
 mod redacted;
 mod rules;
 mod scan;
+mod searchable;
 mod url;
 
 use std::borrow::Cow;
@@ -35,6 +37,7 @@ pub use excerpt::{excerpt, excerpt_around};
 pub use json::redact_json;
 pub use redacted::{Redact, Redacted};
 use scan::{Edit, Scanner};
+pub use searchable::searchable_bytes;
 
 /// How every mark begins.
 const MARK: &str = "[redacted:";

@@ -13,6 +13,7 @@ mod stop_words;
 use std::collections::BTreeSet;
 
 use tamis_code_index::WordQuery;
+use tamis_redact::Redacted;
 use tamis_text::words::{WordPiece, each_word, stem};
 
 pub(crate) use identifiers::Identifier;
@@ -21,7 +22,7 @@ use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, STOP_WORDS, TEST_PHRASES};
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question {
-    /// The question as given.
+    /// The question, redacted.
     pub(crate) text: String,
     pub(crate) names: Vec<Name>,
     pub(crate) terms: Vec<Term>,
@@ -60,7 +61,11 @@ const MAX_NAMES: usize = 24;
 const MAX_TERMS: usize = 48;
 
 impl Question {
+    /// The question is redacted before it is split: its words come back in reports, memos and handoffs.
     pub(crate) fn new(text: &str) -> Question {
+        let redacted = Redacted::from(text);
+        let searched = redacted.searchable();
+        let text = searched.as_ref();
         let mut parts = Parts::default();
         for (number, piece) in text.split('`').enumerate() {
             if number % 2 == 1 {
@@ -103,7 +108,7 @@ impl Question {
         });
         let lower = text.to_lowercase();
         Question {
-            text: text.to_owned(),
+            text: redacted.as_str().to_owned(),
             names,
             terms,
             members,

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tamis_codebase::{AccessError, RootedPath, Roots, StopSignal};
+use tamis_redact::Redacted;
 use tamis_syntax::{Outline, ParseBudget};
 use tamis_text::split_lines;
 
@@ -39,6 +40,7 @@ struct Share {
 /// A file that was read.
 pub struct SourceFile {
     pub place: RootedPath,
+    /// Redacted: what roles find by a caller's words must not depend on secrets.
     pub text: String,
     outline: OnceLock<Outline>,
 }
@@ -105,6 +107,7 @@ impl BoundedReader {
         if !self.budget.take_file(text.len() as u64) {
             return Err(SourceReadError::LimitReached);
         }
+        let text = Redacted::from(text).into_inner();
         let source = Arc::new(SourceFile { place: place.clone(), text, outline: OnceLock::new() });
         texts.insert(place.clone(), Arc::clone(&source));
         Ok(source)

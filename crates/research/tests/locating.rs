@@ -209,6 +209,62 @@ fn files_that_hold_secrets_are_not_found() {
     assert!(!text.contains(".env"), "{text}");
 }
 
+/// Two codebases that differ in a secret only must give the same answers.
+#[test]
+fn the_words_of_a_secret_lead_nowhere() {
+    let answers = |password: &str| {
+        let code =
+            format!("def connect():\n    password = \"{password}\"\n    return open_database(password)\n");
+        let folder = codebase(&[("src/database.py", code.as_str()), ("src/other.py", "def other(): pass\n")]);
+        let settings =
+            IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
+        let (indexed, plain) = (researcher(folder.path(), Some(settings)), researcher(folder.path(), None));
+        let questions = [
+            "Where are tangerine and walrus used?",
+            "tange",
+            "`tangerine`",
+            "tangerine walrus examples",
+            "database",
+        ];
+        let mut answers = Vec::new();
+        for question in questions {
+            for researcher in [&plain, &indexed] {
+                for role in [Role::Locator, Role::Patterns, Role::Analyzer] {
+                    answers.push(serde_json::to_string(&ask(researcher, role, question)).unwrap());
+                }
+                indexed.wait_for_index(std::time::Duration::from_secs(60));
+            }
+        }
+        answers
+    };
+    let found = answers("tangerine-walrus-42!");
+    assert_eq!(found, answers("marmalade-ostrich-42!"));
+    assert!(found.iter().any(|answer| answer.contains("src/database.py")), "what is shown is found");
+}
+
+#[test]
+fn a_secret_in_a_question_does_not_come_back() {
+    let folder = codebase(SHOP);
+    let token = "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f";
+    let request = ResearchRequest {
+        question: format!("Why does PriceList reject ghp_{token} with password=tangerine-walrus-42! there?"),
+        artifact: true,
+        ..ResearchRequest::default()
+    };
+    let report = researcher(folder.path(), None).research(&request, &StopSignal::never(), &|_| ()).unwrap();
+    let mut texts = vec![serde_json::to_string(&report).unwrap()];
+    texts.extend(report.artifact_path.iter().map(|path| fs::read_to_string(path).unwrap()));
+    assert_eq!(texts.len(), 2);
+    for text in &texts {
+        let text = text.to_lowercase();
+        for part in [&token.to_lowercase()[..8], &token.to_lowercase()[20..28], "tangerine", "walrus", "a8kd"]
+        {
+            assert!(!text.contains(part), "{part} in {text}");
+        }
+    }
+    assert!(texts[0].contains("PriceList"));
+}
+
 #[test]
 fn an_index_changes_nothing() {
     let folder = codebase(SHOP);

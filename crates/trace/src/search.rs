@@ -1,7 +1,8 @@
 //! Searching the events of all sessions: the latest sessions first, and in a session from its beginning.
 //!
 //! Bloom filters select the blocks that may match. Those are read from the logs and matched event by event: a filter alone never
-//! gives a match, and the texts are only in the logs.
+//! gives a match, and the texts are only in the logs. Events are compared as they are shown, without their secrets. Filters and
+//! raw bytes only select events with what a match must have, so that they tell nothing more.
 
 mod query;
 
@@ -103,10 +104,14 @@ impl SearchMatch {
             // The names of arguments announce secrets, so all arguments are redacted together.
             let mut texts = Vec::new();
             strings_of(&self.payload()["arguments"], &mut texts);
-            return texts.iter().find_map(|text| Some(around(text, finder.find(text)?.start)));
+            return texts
+                .into_iter()
+                .map(Redacted::from)
+                .find_map(|text| Some(around(&text, finder.find(&text)?)));
         }
         let text = self.payload["text"].as_str().or(self.payload["content"].as_str())?;
-        Some(around(text, finder.find(text).map_or(0, |found| found.start)))
+        let text = Redacted::from(text);
+        Some(around(&text, finder.find(&text).unwrap_or(0)))
     }
 }
 

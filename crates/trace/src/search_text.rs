@@ -1,6 +1,7 @@
 //! The texts of an event that a search looks at, and whether they are in its log byte for byte.
 
 use tamis_logs::event::{Content, EventBody, LogEvent, strings_of};
+use tamis_redact::{Redacted, redact_json};
 
 /// Set among the kinds of a block with texts that are not in its lines.
 pub(crate) const COMPOSED: u16 = 1 << 15;
@@ -26,7 +27,23 @@ pub(crate) fn words_before(block_reader: &str) -> &[u8] {
     block_reader.as_bytes()
 }
 
-/// The words of an event that a search looks at, each text apart.
+/// The words of an event that are shown, as a search compares them: a query that matched a secret would give it away.
+pub(crate) fn searchable_words(event: &LogEvent<'_>, words: &mut Vec<String>) {
+    if let EventBody::ToolCall(call) = &event.body {
+        // The names of arguments announce secrets.
+        let arguments = redact_json(call.arguments.to_value(), &[]);
+        words.push(call.name.clone().into_owned());
+        strings_of(&arguments, words);
+        words.push(arguments.to_string());
+    } else {
+        words_of_event(event, words);
+    }
+    for text in words {
+        *text = Redacted::from(std::mem::take(text)).searchable().into_owned();
+    }
+}
+
+/// The words of an event that the index knows, each text apart.
 pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
     match &event.body {
         EventBody::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),

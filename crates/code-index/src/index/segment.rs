@@ -3,6 +3,7 @@
 //! Counts are in buckets by the first bits of the hash, so that a query reads a few kilobytes. In a bucket the keys are sorted,
 //! each with its files: `key, length, (files since the last, count)…`.
 
+use tamis_redact::searchable_bytes;
 use tamis_text::interner::hash;
 
 use super::codec::{Reader, put_number};
@@ -56,6 +57,7 @@ impl SegmentBuilder {
         let number = self.lengths.len() as u32;
         self.lengths.push(bytes.map_or(0, |bytes| bytes.len() as u64 + 1));
         let Some(bytes) = bytes else { return };
+        let bytes = &searchable_bytes(bytes);
         let keys = &mut self.keys;
         keys.clear();
         each_run(bytes, |_, run| {

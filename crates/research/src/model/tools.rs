@@ -209,8 +209,7 @@ fn outline(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, Too
     if definitions.is_empty() {
         return Ok(format!("no definitions known in its {} lines", lines_of(&source.text).len()));
     }
-    let redacted = Redacted::from(source.text.as_str());
-    let lines = lines_of(redacted.as_str());
+    let lines = lines_of(&source.text);
     let mut result = String::new();
     for definition in definitions.iter().take(MAX_DEFINITIONS) {
         let line = lines.get(definition.signature.first).map_or("", |line| line.trim());
@@ -230,8 +229,7 @@ fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
         _ => (text(arguments, "path")?, None),
     };
     let source = open(caller, path)?;
-    let redacted = Redacted::from(source.text.as_str());
-    let lines = lines_of(redacted.as_str());
+    let lines = lines_of(&source.text);
     let around = line.map(|line| line.saturating_sub(20));
     let start = number(arguments, "start")?.or(around).unwrap_or(1).max(1);
     let end = number(arguments, "end")?.unwrap_or(usize::MAX).min(start.saturating_add(MAX_LINES - 1));

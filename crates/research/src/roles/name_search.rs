@@ -5,6 +5,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use tamis_codebase::{RootedPath, Roots, StopSignal, cores, in_parallel, is_binary, scan};
+use tamis_redact::searchable_bytes;
 use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
@@ -102,8 +103,8 @@ pub(super) fn search_names(
     let unknown = |query: &&NameQuery| !files_by_word.narrows(&query.name);
     if files_by_word.is_empty() || queries.iter().filter(unknown).any(|query| query.in_question) {
         let lists = scan(roots, stop, Vec::new, |list: &mut Vec<FileHits>, place, bytes| {
-            if !is_prose_or_data(&place.path) {
-                list.extend(search_file(&finder, &queries, &place, bytes));
+            if !is_prose_or_data(&place.path) && finder.is_match(bytes) {
+                list.extend(search_file(&finder, &queries, &place, &searchable_bytes(bytes)));
             }
         })?;
         return Ok(NameHits::of(queries, lists, Vec::new()));
@@ -120,7 +121,9 @@ pub(super) fn search_names(
     let mut places = files_by_word.files_with(queries.iter().map(|query| query.name.as_str()), &folders);
     places.retain(|place| !is_prose_or_data(&place.path));
     let lists = read_each(roots, &places, stop, |list: &mut Vec<FileHits>, place, bytes| {
-        list.extend(search_file(&finder, &queries, place, bytes));
+        if finder.is_match(bytes) {
+            list.extend(search_file(&finder, &queries, place, &searchable_bytes(bytes)));
+        }
     })?;
     let everywhere =
         homes.iter().all(|place| files_by_word.widest_folder_around(place).is_empty()) && roots.len() == 1;

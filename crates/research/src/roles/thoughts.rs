@@ -6,6 +6,7 @@
 mod note;
 
 use tamis_codebase::{RootedPath, StopSignal, scan};
+use tamis_redact::searchable_bytes;
 use tamis_text::words::{each_word, stem};
 
 use self::note::{NoteFile, is_note};
@@ -35,7 +36,7 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     let reader = job.reader.elsewhere(roots.clone(), stop.clone());
     let lists = scan(roots, stop, Vec::new, |list: &mut Vec<ScannedNote>, place, bytes| {
         if is_note(&place.path) {
-            let counts = counts(&stems, &place.path, &String::from_utf8_lossy(bytes));
+            let counts = counts(&stems, &place.path, &String::from_utf8_lossy(&searchable_bytes(bytes)));
             list.push(ScannedNote { place, counts });
         }
     })?;

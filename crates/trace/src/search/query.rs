@@ -5,6 +5,7 @@ use regex_syntax::hir::{Hir, HirKind};
 use tamis_clients::Client;
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::{EventBody, EventKind, LogEvent};
+use tamis_redact::Redacted;
 
 use super::{SearchRequest, TraceSearchMode};
 use crate::bloom::{RequiredNgrams, is_foreign, is_plain, may_be_composed};
@@ -26,9 +27,11 @@ pub struct CompiledQuery {
 }
 
 impl CompiledQuery {
-    /// Where one of the patterns matches first.
-    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
-        self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
+    /// Where one of the patterns matches first, which is never in a secret.
+    pub fn find(&self, text: &Redacted) -> Option<usize> {
+        text.find_searchable(|text| {
+            self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.start())
+        })
     }
 
     pub fn of(search: &SearchRequest) -> Result<CompiledQuery, TraceError> {
@@ -48,7 +51,7 @@ impl CompiledQuery {
             TraceSearchMode::Substring => {
                 pieces.require(query);
                 patterns.push(compiled(&literal(query), false)?);
-                let whole = Raw::of(query, false);
+                let whole = Raw::of(query);
                 if !matches!(whole, Some(Raw::Letters(_))) {
                     raw.extend(longest(&pieces));
                 }
@@ -59,7 +62,8 @@ impl CompiledQuery {
                     pieces.require(word);
                     let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
                     patterns.push(compiled(&format!("{before}{}{after}", literal(word)), false)?);
-                    raw.extend(Raw::of(word, true));
+                    // Not as a word of its own: what is beside it may be a secret.
+                    raw.extend(Raw::of(word));
                 }
                 raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
@@ -145,7 +149,7 @@ impl CompiledQuery {
             return false;
         }
         texts.clear();
-        search_text::words_of_event(event, texts);
+        search_text::searchable_words(event, texts);
         !self.patterns.is_empty()
             && self.patterns.iter().all(|pattern| texts.iter().any(|text| pattern.is_match(text)))
     }
@@ -153,7 +157,7 @@ impl CompiledQuery {
 
 /// The longest piece with a single written form.
 fn longest(pieces: &RequiredNgrams) -> Option<Raw> {
-    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters)
+    pieces.longest.as_deref().and_then(Finder::of).map(Raw::Letters)
 }
 
 fn is_of_word(letter: char) -> bool {
@@ -203,12 +207,12 @@ enum Raw {
 
 impl Raw {
     /// `None` where the words may have been put together from several places of a line, or JSON itself may be meant.
-    fn of(text: &str, whole_word: bool) -> Option<Raw> {
+    fn of(text: &str) -> Option<Raw> {
         if may_be_composed(text) || text.chars().any(char::is_control) {
             return None;
         }
         if text.chars().all(is_plain) {
-            return Finder::of(text, whole_word).map(Raw::Letters);
+            return Finder::of(text).map(Raw::Letters);
         }
         if text.chars().all(is_foreign) {
             let units: Vec<String> = text.encode_utf16().map(|unit| format!(r"\\+u{unit:04x}")).collect();
@@ -279,36 +283,17 @@ fn required(pattern: &Hir, pieces: &mut RequiredNgrams) {
 struct Finder {
     needle: Vec<u8>,
     pattern: regex::bytes::Regex,
-    whole_word: bool,
 }
 
 impl Finder {
-    fn of(text: &str, whole_word: bool) -> Option<Finder> {
+    fn of(text: &str) -> Option<Finder> {
         let pattern = regex::bytes::Regex::new(&format!("(?i-u){}", regex::escape(text))).ok()?;
-        Some(Finder { needle: text.as_bytes().to_vec(), pattern, whole_word })
+        Some(Finder { needle: text.as_bytes().to_vec(), pattern })
     }
 
     /// Where it is first.
     fn find(&self, bytes: &[u8]) -> Option<usize> {
-        let mut from = 0;
-        loop {
-            let start = self.pattern.find_at(bytes, from)?.start();
-            if !self.whole_word || self.is_whole(bytes, start) {
-                return Some(start);
-            }
-            from = start + 1;
-        }
-    }
-
-    /// Whether the text there may be a word of its own once it is decoded: what is before it may be an escape's end.
-    fn is_whole(&self, bytes: &[u8], start: usize) -> bool {
-        let of_word =
-            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-        let before = start.checked_sub(1).and_then(|at| bytes.get(at));
-        let after = bytes.get(start + self.needle.len());
-        let escaped = |back: usize| start.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&b'\\');
-        let begins = !of_word(self.needle.first()) || !of_word(before) || escaped(2) || escaped(6);
-        begins && (!of_word(self.needle.last()) || !of_word(after))
+        self.pattern.find(bytes).map(|found| found.start())
     }
 }
 

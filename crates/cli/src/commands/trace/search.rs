@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::{EventKind, strings_of};
-use tamis_redact::excerpt_around;
+use tamis_redact::{Redacted, excerpt_around};
 use tamis_trace::{CompiledQuery, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
 use super::options::{Source, Which};
@@ -164,12 +164,12 @@ fn find(
     }
 }
 
-/// The text around what was found, on one line, and where in it that begins; the start of the event's words when it was
-/// found in a secret.
+/// The text around what was found, on one line, and where in it that begins.
 fn excerpt(finder: &CompiledQuery, kind: EventKind, payload: &Value) -> (String, usize) {
     let mut texts = vec![render::words(kind, payload)];
     strings_of(payload, &mut texts);
-    let found = texts.iter().find_map(|text| Some((text, finder.find(text)?.start)));
+    let texts: Vec<Redacted> = texts.into_iter().map(Redacted::from).collect();
+    let found = texts.iter().find_map(|text| Some((text, finder.find(text)?)));
     let (text, start) = found.unwrap_or((&texts[0], 0));
     let (text, at) = excerpt_around(text, start, BEFORE, BEFORE + AFTER);
     let (before, after) = text.split_at(at);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
+use tamis_redact::searchable_bytes;
 use tamis_syntax::heuristic_outline;
 use tamis_text::split_lines;
 
@@ -96,7 +97,9 @@ pub(crate) fn inspect(
             let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
             // It may have gone since the first look.
             let looked = match read {
-                Ok(()) if !is_binary(&bytes) => InspectedFile::into(&bytes, kept[at], input, stop),
+                Ok(()) if !is_binary(&bytes) => {
+                    InspectedFile::into(&searchable_bytes(&bytes), kept[at], input, stop)
+                }
                 _ => InspectedFile::default(),
             };
             seen.push((at, looked));

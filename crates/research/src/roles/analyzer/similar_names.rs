@@ -5,6 +5,7 @@
 
 use aho_corasick::AhoCorasick;
 use tamis_codebase::{RootedPath, Roots, StopSignal, scan};
+use tamis_redact::searchable_bytes;
 use tamis_syntax::defined_name;
 
 use crate::locate::is_test;
@@ -50,8 +51,8 @@ pub(super) fn find_similar_names(
         .build(halves)
         .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
     let lists = scan(roots, stop, Vec::new, |list: &mut Vec<SimilarName>, place, bytes| {
-        if !is_prose_or_data(&place.path) {
-            look(&finder, &names, &place, bytes, list);
+        if !is_prose_or_data(&place.path) && finder.is_match(bytes) {
+            look(&finder, &names, &place, &searchable_bytes(bytes), list);
         }
     })?;
     let mut all: Vec<SimilarName> = lists.into_iter().flatten().collect();

@@ -5,6 +5,7 @@
 
 use aho_corasick::AhoCorasick;
 use tamis_codebase::{RootedPath, StopSignal, scan};
+use tamis_redact::searchable_bytes;
 use tamis_syntax::{defined_name, is_attribute_line};
 use tamis_text::split_lines;
 use tamis_text::words::stem;
@@ -51,7 +52,8 @@ pub(super) fn find_co_occurrences(
         .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
     let lists = scan(&job.reader.roots, stop, Vec::new, |list: &mut Vec<FileWords>, place, bytes| {
         if !is_prose_or_data(&place.path)
-            && let Some(found) = look(&finder, stems.len(), place, bytes)
+            && finder.is_match(bytes)
+            && let Some(found) = look(&finder, stems.len(), place, &searchable_bytes(bytes))
         {
             list.push(found);
         }
