@@ -242,8 +242,8 @@ fn without_github_it_says_what_is_done_and_what_is_left() {
     assert_eq!((stage.status(&coding), stage.last_call()), (Status::Started, (true, None)));
     assert_eq!(
         stage_reason(&stage, &coding),
-        "without a pull request, as there is no GitHub; left to do: ask for tamis/work-7-a1 to be merged into main, where \
-         origin is hosted, or merge it yourself: git switch main && git merge --no-ff tamis/work-7-a1 && git push origin main"
+        "without a pull request, as there is no GitHub; left to do: request a merge of tamis/work-7-a1 into main where origin \
+         is hosted, or merge it yourself: git switch main && git merge --no-ff tamis/work-7-a1 && git push origin main"
     );
     stage.assert_consistent();
 
