@@ -5,8 +5,10 @@ mod detached_runtime;
 mod diagnostics;
 mod error;
 mod escape;
+mod input;
 mod interrupts;
 mod mcp_pruner;
+mod memory;
 mod operation;
 mod print;
 mod progress;
@@ -55,6 +57,7 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
         run_warden();
         return ExitCode::SUCCESS;
     }
+    memory::return_large_blocks();
     hush_panics();
     let ended = std::panic::catch_unwind(program);
     diagnostics::flush();

@@ -124,7 +124,7 @@ pub(crate) fn print_summary(pruned: &Pruned, text: &str, nothing_cut: &str) {
     }
 }
 
-fn print_warnings(warnings: &[PruneWarning]) {
+pub(crate) fn print_warnings(warnings: &[PruneWarning]) {
     for warning in warnings {
         let why = match warning {
             PruneWarning::InputTooLarge => {

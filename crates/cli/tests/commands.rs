@@ -390,3 +390,63 @@ fn an_invalid_value_in_a_project_is_shown_without_secrets() {
         assert!(shown.contains("for `limits.maxTokens` from") && !shown.contains("tr0ub4dor"), "{shown}");
     }
 }
+
+/// Input without end is passed on as it comes, not held in memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_text_too_large_to_prune_is_passed_through() {
+    use std::io::{Read, Write};
+    use std::process::Stdio;
+
+    const MEBIBYTES: usize = 400;
+    let fixture = Fixture::new();
+    let mut prune = fixture.tamis(&["prune", "--goal", "x"]);
+    prune.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut prune = prune.spawn().unwrap();
+    let (mut input, mut output) = (prune.stdin.take().unwrap(), prune.stdout.take().unwrap());
+    let block: Vec<u8> = (0..1 << 20).map(|byte| if byte % 64 == 0 { b'\n' } else { b'x' }).collect();
+    let expected = block.clone();
+    let reader = std::thread::spawn(move || {
+        let mut read = vec![0; expected.len()];
+        for block in 1..MEBIBYTES {
+            output.read_exact(&mut read).unwrap();
+            assert!(read == expected, "block {block}");
+        }
+        // Half a line may be waiting for its end.
+        let most = expected.len() - 64;
+        output.read_exact(&mut read[..most]).unwrap();
+        assert!(read[..most] == expected[..most]);
+        output
+    });
+    for _ in 0..MEBIBYTES {
+        input.write_all(&block).unwrap();
+    }
+    // It has come out before the input ends.
+    let mut output = reader.join().unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", prune.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 250 << 10, "{peak} KiB");
+    drop(input);
+    let mut last = Vec::new();
+    output.read_to_end(&mut last).unwrap();
+    assert!(last == block[block.len() - 64..]);
+    let ended = prune.wait_with_output().unwrap();
+    let notes = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.success() && notes.starts_with("warning: input_too_large"), "{notes}");
+}
+
+#[test]
+fn commands_that_need_their_input_as_a_whole_limit_it() {
+    let fixture = Fixture::new();
+    let large = vec![b' '; (64 << 20) + 1];
+    for arguments in [
+        &["call", "prune_text", "-"][..],
+        &["run", "--provider", "claude"],
+        &["prune", "--json", "--goal", "x"],
+    ] {
+        let ran = fixture.run(arguments, &large);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("64 MiB"), "{arguments:?}: {}", ran.stderr);
+    }
+}

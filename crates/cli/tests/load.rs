@@ -24,6 +24,8 @@ const SPAN: Duration = Duration::from_secs(30);
 struct Connection {
     stream: BufReader<TcpStream>,
     address: SocketAddr,
+    /// A header with the token, or nothing.
+    credential: String,
 }
 
 impl Connection {
@@ -31,15 +33,16 @@ impl Connection {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
-        Connection { stream: BufReader::new(stream), address }
+        Connection { stream: BufReader::new(stream), address, credential: String::new() }
     }
 
     fn call(&mut self, name: &str, arguments: &Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
         let head = format!(
-            "POST /rpc HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /rpc HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n{}Content-Length: {}\r\n\r\n",
             self.address,
+            self.credential,
             body.len()
         );
         self.stream.get_mut().write_all(format!("{head}{body}").as_bytes()).unwrap();
@@ -143,6 +146,135 @@ fn thirty_two_clients_for_thirty_seconds() {
     drop(server);
     let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!(shown["savings"]["calls"], times.len(), "no row is lost");
+}
+
+/// What a hostile client does with one connection, until the server ends it.
+type Attack = fn(&mut TcpStream) -> std::io::Result<()>;
+
+/// How many hostile clients do what at once.
+const ATTACKS: &[(usize, Attack)] = &[
+    // Idle.
+    (600, wait_for_end),
+    // Headers that never end.
+    (50, |stream| {
+        stream.write_all(b"GET /health HTTP/1.1\r\nX: ")?;
+        wait_for_end(stream)
+    }),
+    // Bodies that are announced and never come.
+    (20, |stream| {
+        stream.write_all(&head("/rpc", 33_000_000))?;
+        wait_for_end(stream)
+    }),
+    // Bodies that stop before their end.
+    (9, |stream| {
+        stream.write_all(&head("/rpc", 33_000_000))?;
+        let part = [b' '; 64 << 10];
+        for _ in 0..500 {
+            stream.write_all(&part)?;
+        }
+        wait_for_end(stream)
+    }),
+    // Large texts to prune, whose answers are not read.
+    (4, |stream| {
+        let text: String =
+            (0..40_000).map(|line| format!("    value_{line} = compute(request, {line})\n")).collect();
+        let params = json!({"name": "prune_text", "arguments": prune_arguments(&text)});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        stream.write_all(&head("/rpc", body.len()))?;
+        stream.write_all(body.as_bytes())?;
+        // It has begun to answer.
+        stream.peek(&mut [0]).map(drop)
+    }),
+    // A wrong token, with a body.
+    (4, |stream| {
+        stream.write_all(b"POST /api/gc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer tai_x\r\nContent-Length: 9000000\r\n\r\n")?;
+        stream.write_all(&[b' '; 1 << 20])?;
+        stream.peek(&mut [0]).map(drop)
+    }),
+];
+
+fn head(path: &str, length: usize) -> Vec<u8> {
+    format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n")
+        .into_bytes()
+}
+
+/// Ends with an error after a while, so that the client notices its own end.
+fn wait_for_end(stream: &mut TcpStream) -> std::io::Result<()> {
+    let mut rest = [0; 4096];
+    while stream.read(&mut rest)? > 0 {}
+    Ok(())
+}
+
+/// Attacks until told to stop.
+fn attack(address: SocketAddr, attack: Attack, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(mut stream) = TcpStream::connect(address) else { continue };
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+        // Dropped or refused, it comes again.
+        let _ = attack(&mut stream);
+    }
+}
+
+fn percentiles(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |share: f64| times[(times.len() as f64 * share) as usize].as_secs_f64() * 1000.0;
+    format!("p50 {:.1} ms, p95 {:.1} ms, p99 {:.1} ms of {} calls", at(0.5), at(0.95), at(0.99), times.len())
+}
+
+#[test]
+#[ignore = "takes a minute: ./test --long runs it"]
+fn honest_clients_beside_hostile_ones() {
+    let fixture = Fixture::new();
+    let server = fixture.serve();
+    let (address, process) = (server.address(), server.child.id());
+    let credential = format!("Authorization: Bearer {}\r\n", fixture.run(&["token"], b"").stdout.trim());
+    let stop = AtomicBool::new(false);
+    let (trusted, anonymous) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let mut peak = 0;
+    std::thread::scope(|scope| {
+        for (count, act) in ATTACKS {
+            for _ in 0..*count {
+                let builder = std::thread::Builder::new().stack_size(256 << 10);
+                builder.spawn_scoped(scope, || attack(address, *act, &stop)).unwrap();
+            }
+        }
+        for client in 0..4 {
+            let (stop, times) = (&stop, if client < 2 { &trusted } else { &anonymous });
+            let credential = if client < 2 { credential.as_str() } else { "" };
+            scope.spawn(move || {
+                let text = format!("{}# {client}\n", module());
+                while !stop.load(Ordering::Relaxed) {
+                    // A new connection each time, as the worst case.
+                    let begun = Instant::now();
+                    let mut connection = Connection::open(address);
+                    connection.credential = credential.to_owned();
+                    let pruned = connection.call("prune_text", &prune_arguments(&text));
+                    times.lock().unwrap().push(begun.elapsed());
+                    assert_eq!(pruned["warnings"], json!([]));
+                }
+            });
+        }
+        let started = Instant::now();
+        while started.elapsed() < SPAN {
+            std::thread::sleep(Duration::from_millis(200));
+            peak = peak.max(resident(process));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    println!("beside hostile clients, with the token: {}", percentiles(trusted.into_inner().unwrap()));
+    println!("beside hostile clients, without: {}", percentiles(anonymous.into_inner().unwrap()));
+    let stopped = Instant::now();
+    while resident(process) >= 100 << 10 && stopped.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    println!(
+        "memory {} MiB at most, {} MiB {:.1} s after they stopped",
+        peak >> 10,
+        resident(process) >> 10,
+        stopped.elapsed().as_secs_f64()
+    );
+    assert!(resident(process) < 100 << 10, "memory is given back");
 }
 
 #[test]

@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,7 +7,7 @@ use tamis_tools::{Access, Context, Progress, Registry, Reply};
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, signals};
+use crate::{input, print, setup, signals};
 
 /// Call a tool by name and print its answer
 ///
@@ -26,12 +25,8 @@ pub(crate) struct Call {
 pub(crate) fn run(arguments: Call) -> CliResult {
     let environment = ConfigEnvironment::of_process();
     let config = setup::load(&environment)?;
-    let mut input = arguments.input;
-    if input == "-" {
-        input.clear();
-        std::io::stdin().lock().read_to_string(&mut input)?;
-    }
-    let input: Value = serde_json::from_str(&input).map_err(|error| {
+    let input = if arguments.input == "-" { input::stdin()? } else { arguments.input.into_bytes() };
+    let input: Value = serde_json::from_slice(&input).map_err(|error| {
         CliError::usage(format_args!("invalid JSON input: {error}"))
             .hint(format!("`tamis tools --json` shows the input schema of `{}`", arguments.name))
     })?;

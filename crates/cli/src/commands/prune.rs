@@ -1,14 +1,16 @@
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tamis_sieve::PruneOptions;
+use tamis_sieve::{PruneOptions, PruneWarning};
 use tamis_text::TextKind;
 use tamis_tools::PruneJob;
 
 use crate::error::{CliError, CliResult};
-use crate::operation::{Operations, print_summary, utf8_or_print};
+use crate::input::{self, Input};
+use crate::operation::{Operations, print_summary, print_warnings, utf8_or_print};
 use crate::{print, setup};
 
 /// Cut a text down to what a goal needs
@@ -64,7 +66,15 @@ fn share(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(arguments: Prune) -> CliResult {
     let operations = Operations::new("prune")?;
-    let bytes = read(arguments.file.as_ref())?;
+    let mut source = open(arguments.file.as_ref())?;
+    let bytes = match input::read(&mut source)? {
+        Input::Whole(bytes) => bytes,
+        Input::Beginning(_) if arguments.json => {
+            return Err(CliError::failed(anyhow::anyhow!("the text is larger than 64 MiB"))
+                .hint("without --json it is printed whole"));
+        }
+        Input::Beginning(bytes) => return pass_through(&bytes, &mut source),
+    };
     let text = if arguments.json {
         let not_text = |error| CliError::failed(error).hint("convert the text to UTF-8 first");
         String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error()))?
@@ -104,15 +114,21 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
     Ok(())
 }
 
-fn read(file: Option<&PathBuf>) -> Result<Vec<u8>, CliError> {
-    let mut bytes = Vec::new();
-    match file {
+fn open(file: Option<&PathBuf>) -> Result<Box<dyn Read>, CliError> {
+    Ok(match file {
         Some(path) if path.as_os_str() != "-" => {
-            bytes = std::fs::read(path).map_err(|error| CliError::unreadable(path, error))?;
+            Box::new(File::open(path).map_err(|error| CliError::unreadable(path, error))?)
         }
-        _ => {
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-        }
-    }
-    Ok(bytes)
+        _ => Box::new(std::io::stdin().lock()),
+    })
+}
+
+/// Prints a text that is too large to be pruned, without holding it in memory.
+fn pass_through(beginning: &[u8], rest: &mut impl Read) -> CliResult {
+    print_warnings(&[PruneWarning::InputTooLarge]);
+    let mut out = std::io::stdout().lock();
+    out.write_all(beginning)?;
+    std::io::copy(rest, &mut out)?;
+    out.flush()?;
+    Ok(())
 }

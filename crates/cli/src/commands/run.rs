@@ -2,7 +2,7 @@ mod savings;
 mod streams;
 
 use std::ffi::OsStr;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
@@ -16,7 +16,7 @@ use tamis_config::{Config, ConfigEnvironment};
 use tamis_process::Canceller;
 
 use crate::error::{CliError, CliResult, Kind};
-use crate::{setup, signals};
+use crate::{input, setup, signals};
 
 /// Signals closer together than this count as one.
 const ONCE: Duration = Duration::from_millis(300);
@@ -122,13 +122,9 @@ fn prompt(given: Option<&str>) -> Result<String, CliError> {
     let prompt = match given {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
         None if std::io::stdin().is_terminal() => return Err(missing()),
-        _ => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-            String::from_utf8(bytes).map_err(|error| {
-                CliError::usage(format_args!("the prompt on stdin is not UTF-8: {}", error.utf8_error()))
-            })?
-        }
+        _ => String::from_utf8(input::stdin()?).map_err(|error| {
+            CliError::usage(format_args!("the prompt on stdin is not UTF-8: {}", error.utf8_error()))
+        })?,
     };
     if prompt.trim().is_empty() { Err(missing()) } else { Ok(prompt) }
 }

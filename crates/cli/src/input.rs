@@ -1,0 +1,27 @@
+//! Input of a command, read up to a limit: what is piped into it may have no end.
+
+use std::io::{self, Read};
+
+/// Larger inputs are not held in memory.
+pub(crate) const MAX_INPUT_BYTES: usize = 64 << 20;
+
+/// What was read.
+pub(crate) enum Input {
+    Whole(Vec<u8>),
+    /// Its beginning; the source has the rest.
+    Beginning(Vec<u8>),
+}
+
+pub(crate) fn read(source: &mut impl Read) -> io::Result<Input> {
+    let mut bytes = Vec::new();
+    source.take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() > MAX_INPUT_BYTES { Input::Beginning(bytes) } else { Input::Whole(bytes) })
+}
+
+/// Reads stdin as a whole.
+pub(crate) fn stdin() -> io::Result<Vec<u8>> {
+    match read(&mut io::stdin().lock())? {
+        Input::Whole(bytes) => Ok(bytes),
+        Input::Beginning(_) => Err(io::Error::new(io::ErrorKind::FileTooLarge, "stdin has more than 64 MiB")),
+    }
+}
