@@ -81,8 +81,8 @@ fn help_of_every_command_is_as_committed() {
 fn docs_list_every_setting() {
     let mut text = String::from(
         "# Settings\n\n\
-         Generated from the code. A setting comes from a flag, else from a variable (the first of its variables that is\n\
-         set), else from the project's `.tamis.toml`, else from your `config.toml`, else it has its default. A name such as\n\
+         Generated from the code. A setting is taken from a flag, an environment variable (the first of its variables\n\
+         that is set), the project's `.tamis.toml` or your `config.toml`, in that order; otherwise, it has its default. A name such as\n\
          `http.port` is the key `port` in the table `[http]` of these files.\n\n\
          `tamis config --explain` shows every value and its source; `tamis config set NAME VALUE` changes `config.toml`.\n\n\
          | | Linux | macOS | Windows |\n| --- | --- | --- | --- |\n\

@@ -84,7 +84,7 @@ fn read_with(path: &Path, flags: OFlags) -> Result<Option<File>, ConfigError> {
                 return Err(unknown(name));
             };
             let Some(value) = text_of(value, setting) else {
-                return Err(unreadable(format!("{name} must be a text, a number or a list of texts")));
+                return Err(unreadable(format!("{name} must be a string, a number or a list of strings")));
             };
             values.insert(setting.name, value);
         }

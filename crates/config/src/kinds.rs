@@ -70,8 +70,8 @@ impl Kind for Text {
 
     fn description(&self) -> String {
         let text = match self {
-            Text::NotEmpty => "text",
-            Text::Any => "text, may be empty",
+            Text::NotEmpty => "string",
+            Text::Any => "string, may be empty",
             Text::Url => "http:// or https:// URL",
         };
         text.to_owned()
@@ -101,7 +101,7 @@ impl Kind for TextList {
     type Value = Vec<String>;
 
     fn description(&self) -> String {
-        "list of texts, separated by commas".to_owned()
+        "list of strings, separated by commas".to_owned()
     }
 
     fn parse(&self, text: &str) -> Result<Vec<String>, String> {
@@ -262,7 +262,7 @@ impl Kind for Secret {
     const FORM: Form = Form::Secret;
 
     fn description(&self) -> String {
-        "text, never shown".to_owned()
+        "string, never shown".to_owned()
     }
 
     fn parse(&self, text: &str) -> Result<SecretText, String> {

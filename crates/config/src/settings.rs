@@ -137,7 +137,7 @@ settings! {
         thoughts: Option<PathBuf> = FilePath, "research.thoughts", ["TAMIS_THOUGHTS"], optional();
         /// Folder for memos and handoffs (unset: `artifacts` in the data folder)
         artifacts: Option<PathBuf> = FilePath, "research.artifacts", ["TAMIS_ARTIFACTS"], optional();
-        /// Path patterns that research never reads, in addition to known places of secrets: private/, *.sql
+        /// Patterns of paths that research never reads, such as private/ or *.sql, in addition to known locations of secrets
         deny: Vec<String> = TextList, "research.deny", ["TAMIS_RESEARCH_DENY"],
             project_may_add(), optional(), or_default();
         /// Whether research keeps a word index of the codebase; `auto` keeps one for large codebases
@@ -155,7 +155,7 @@ settings! {
         /// Time limit of a research request, in milliseconds
         deadline: Duration = Span::Milliseconds, "runtime.defaultDeadlineMs", ["TAMIS_DEADLINE_MS"],
             project_may_lower(), or(Duration::from_secs(30));
-        /// Maximum number of roles that run at once, over all requests
+        /// Maximum number of roles that run at once, across all requests
         max_concurrent_tasks: usize = Count::at_least(1), "runtime.maxConcurrentTasks",
             ["TAMIS_MAX_CONCURRENT_TASKS"], project_may_lower(), or(4usize);
         /// Maximum number of roles that wait for a worker; more are refused

@@ -13,7 +13,7 @@ pub(crate) enum Shape {
     Number { at_least: u64 },
     /// One of these, or empty for "as the coding agent's".
     Choice(&'static [&'static str]),
-    /// A JSON list of texts: arguments.
+    /// A JSON list of strings: arguments.
     Texts,
 }
 
@@ -102,7 +102,7 @@ impl UserSetting {
                 .then(|| format!("must be one of {}", choices.join(", ").trim_start_matches(", "))),
             Shape::Texts => serde_json::from_str::<Vec<String>>(value)
                 .is_err()
-                .then(|| "must be a JSON list of texts, such as [\"--model\", \"opus\"]".to_owned()),
+                .then(|| "must be a JSON list of strings, such as [\"--model\", \"opus\"]".to_owned()),
         }
     }
 }

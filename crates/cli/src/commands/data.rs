@@ -36,8 +36,8 @@ struct Show {
 
 /// Erase originals, the ledger and the indexes, or only some of them
 ///
-/// Keeps memos, handoffs, and agents with their worktrees, logs and database rows; `tamis agents gc` removes those no longer
-/// needed.
+/// Keeps memos, handoffs, and agents with their worktrees, logs and database rows. `tamis agents gc` removes worktrees that are no
+/// longer needed.
 #[derive(Args)]
 struct Erase {
     /// Erase only the originals, which recovery needs
@@ -55,7 +55,7 @@ struct Erase {
     /// Erase only originals and ledger rows older than this, such as 12h or 7d
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["trace", "research"])]
     older_than: Option<Duration>,
-    /// Actually erase; without this flag, only show what would be erased is shown
+    /// Actually erase; without this flag, only show what would be erased
     #[arg(long)]
     yes: bool,
 }

@@ -10,8 +10,8 @@ use question::QuestionArgs;
 /// Answer a question about a codebase, with file:line evidence
 ///
 /// Searches the working folder unless --root or TAMIS_ROOTS names other folders. Reports where things are and how they work, with
-/// examples if the question asks for them. Nothing leaves the machine; a local model is used if one responds at TAMIS_MODEL_URL.
-/// Exits with 1 if nothing was found.
+/// examples if the question asks for them. Uses a local model if one responds at TAMIS_MODEL_URL; nothing is sent anywhere
+/// else. Exits with 1 if nothing was found.
 #[derive(Args)]
 pub(crate) struct Research {
     #[command(flatten)]

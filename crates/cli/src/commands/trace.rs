@@ -20,7 +20,7 @@ use crate::error::CliResult;
 /// Browse, search and diagnose past sessions of coding agents
 ///
 /// Reads the logs of Claude Code, Codex, Gemini CLI and OpenCode, and never changes them. Name a session by a unique prefix of
-/// its ID. Secrets are redacted.
+/// its id. Secrets are redacted.
 #[derive(Args)]
 pub(crate) struct TraceCommand {
     #[command(subcommand)]

@@ -9,7 +9,7 @@ use crate::{escape, print};
 /// Diagnose a session: failures, loops, waste, and a score with its deductions
 #[derive(Args)]
 pub(crate) struct Analyze {
-    /// Session ID, or a unique prefix of it
+    /// Session id, or a unique prefix of it
     session: String,
     /// Include the sessions of its subagents
     #[arg(long)]

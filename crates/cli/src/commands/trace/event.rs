@@ -10,7 +10,7 @@ use crate::{escape, print};
 /// Show one event in full
 #[derive(Args)]
 pub(crate) struct EventCommand {
-    /// Session ID or a unique prefix of it; or SESSION:INDEX, as `search` prints it
+    /// Session id or a unique prefix of it; or SESSION:INDEX, as `search` prints it
     session: String,
     /// Index of the event
     index: Option<u64>,

@@ -14,7 +14,7 @@ use crate::{escape, print, table};
 /// Show a session: its figures, turns and steps
 #[derive(Args)]
 pub(crate) struct Show {
-    /// Session ID, or a unique prefix of it
+    /// Session id, or a unique prefix of it
     session: String,
     /// Level of detail
     #[arg(long, value_enum, default_value_t = Level::Summary)]

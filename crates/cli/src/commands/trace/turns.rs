@@ -11,7 +11,7 @@ use crate::{escape, print};
 /// List the turns of a session
 #[derive(Args)]
 pub(crate) struct Turns {
-    /// Session ID, or a unique prefix of it
+    /// Session id, or a unique prefix of it
     session: String,
     /// First turn to show
     #[arg(long, value_name = "N", default_value_t = 0)]

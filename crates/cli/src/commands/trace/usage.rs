@@ -16,7 +16,7 @@ use crate::{escape, print};
 /// logs count, and why.
 #[derive(Args)]
 pub(crate) struct Usage {
-    /// Group by; days are in UTC
+    /// Grouping; days are in UTC
     #[arg(long, default_value = "day", value_parser = GROUPINGS.map(|(name, ..)| name))]
     by: String,
     /// Explain the usage of one session, report by report
