@@ -15,9 +15,14 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes a line to stdout, with control characters escaped: names of files and settings can contain them.
+/// Writes a text to stdout, with control characters escaped: names of files, branches and sessions can contain them.
+pub(crate) fn text(text: &str) -> Result<(), CliError> {
+    bytes(escape::controls(text).as_bytes())
+}
+
+/// Writes a line to stdout, with control characters escaped.
 pub(crate) fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
-    bytes(escape::controls(&format!("{text}\n")).as_bytes())
+    self::text(&format!("{text}\n"))
 }
 
 /// Writes a value to stdout as indented JSON. Text of logs and of other programs in it must be redacted.
@@ -47,7 +52,7 @@ pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> Result<()
         text.push_str(padded.trim_end());
         text.push('\n');
     }
-    bytes(escape::controls(&text).as_bytes())
+    self::text(&text)
 }
 
 /// `1234567` as `1,234,567`.

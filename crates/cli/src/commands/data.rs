@@ -149,7 +149,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     ];
     print::columns(&rows.map(|(name, value)| [name.to_owned(), value]))?;
     if !uses.is_empty() {
-        print::bytes(format!("\n{}", uses_table(&uses).render(table::screen())).as_bytes())?;
+        print::text(&format!("\n{}", uses_table(&uses).render(table::screen())))?;
     }
     for problem in &problems {
         print::note(format_args!("warning: {problem}"));

@@ -105,11 +105,7 @@ fn create(arguments: Create) -> CliResult {
 fn show(arguments: &Show) -> CliResult {
     let researcher = arguments.roots.researcher()?;
     let resumed = researcher.resume_handoff(arguments.name.as_deref()).map_err(resume_error)?;
-    if arguments.json {
-        print::json(&resumed)
-    } else {
-        print::bytes(render(&resumed, wrap::width()).as_bytes())
-    }
+    if arguments.json { print::json(&resumed) } else { print::text(&render(&resumed, wrap::width())) }
 }
 
 fn render(resumed: &ResumedHandoff, width: usize) -> String {

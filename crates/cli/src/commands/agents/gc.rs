@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Gc) -> CliResult {
     }
     for disposal in disposals.iter() {
         let repository = folder.existing(&disposal.instance)?.repository;
-        print::bytes(render(disposal, &repository, dry_run).as_bytes())?;
+        print::text(&render(disposal, &repository, dry_run))?;
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &List) -> CliResult {
     if instances.is_empty() {
         print::note("no instances; start one in this repository with `tamis agents start --task \"…\"`");
     } else {
-        print::bytes(table_of(&instances, now).render(table::screen()).as_bytes())?;
+        print::text(&table_of(&instances, now).render(table::screen()))?;
     }
     if instances.len() < there {
         print::note(format_args!("{} more ended earlier; list them with --all", there - instances.len()));

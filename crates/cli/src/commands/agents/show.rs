@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
         return print::json(&value);
     }
     print::columns(&head(&details.instance))?;
-    print::bytes(body(&details, &events, wrap::width()).as_bytes())
+    print::text(&body(&details, &events, wrap::width()))
 }
 
 fn head(instance: &Instance) -> Vec<[String; 2]> {

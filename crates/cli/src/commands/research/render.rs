@@ -13,7 +13,7 @@ use crate::{escape, print, wrap};
 /// Prints the answer to stdout, and what it took to stderr.
 pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
     let Some(answer) = answer_of(report, role) else { return Ok(()) };
-    print::bytes(render(report, answer, role, wrap::width()).as_bytes())?;
+    print::text(&render(report, answer, role, wrap::width()))?;
     let is_noted = |missing: &&ReportNote| answer.notes.iter().any(|note| note.fact == missing.fact);
     for missing in report.run.partial.iter().filter(|missing| !is_noted(missing)) {
         print::note(format_args!("warning: {}", escape::line(&missing.text)));

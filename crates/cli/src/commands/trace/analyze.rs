@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Analyze) -> CliResult {
         value["session_id"] = json!(session.id);
         return print::json(&value);
     }
-    print::bytes(to_text(&analysis, &trace.short_id(&session.id)?).as_bytes())
+    print::text(&to_text(&analysis, &trace.short_id(&session.id)?))
 }
 
 fn to_text(analysis: &SessionAnalysis, session: &str) -> String {

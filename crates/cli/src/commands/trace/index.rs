@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Index) -> CliResult {
         print::json(&to_json(&trace, &refreshed, &report, verified.as_ref()))?;
     } else {
         let few = if arguments.all { usize::MAX } else { FEW };
-        print::bytes(to_text(&trace, &refreshed, &report, verified.as_ref(), few).as_bytes())?;
+        print::text(&to_text(&trace, &refreshed, &report, verified.as_ref(), few))?;
     }
     match verified {
         Some(verified) if !verified.differences.is_empty() => Err(CliError::failed(anyhow::anyhow!(

@@ -50,5 +50,5 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
     if table.is_empty() {
         return render::nothing(&trace, "no projects");
     }
-    print::bytes(table.render(table::screen()).as_bytes())
+    print::text(&table.render(table::screen()))
 }

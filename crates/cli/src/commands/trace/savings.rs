@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
     if savings.sessions == 0 && savings.sessions_unread == 0 {
         return render::nothing(&trace, "no sessions match");
     }
-    print::bytes(to_text(&savings).as_bytes())
+    print::text(&to_text(&savings))
 }
 
 fn percent(part: u64, of: u64) -> String {

@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         table
     };
     let room = table(1).room(table::screen());
-    print::bytes(table(room).render(table::screen()).as_bytes())?;
+    print::text(&table(room).render(table::screen()))?;
     if more {
         print::note(format_args!("there are more; --limit {} shows them", arguments.limit.saturating_mul(5)));
     }

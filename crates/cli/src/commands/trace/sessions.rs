@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
             render::about(&trace, session)?,
         ]);
     }
-    print::bytes(table.render(table::screen()).as_bytes())?;
+    print::text(&table.render(table::screen()))?;
     if more {
         print::note(format_args!("there are more; --limit {} shows them", arguments.limit.saturating_mul(5)));
     }

@@ -49,14 +49,14 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
         (Level::Summary, false) => {
             head(&trace, &session)?;
             let turns = trace.turns(&session, arguments.from, usize::MAX >> 1)?;
-            print::bytes(turns::table(&turns).render(table::screen()).as_bytes())
+            print::text(&turns::table(&turns).render(table::screen()))
         }
         (level, true) => print_turns(&trace, &session, arguments.from, level),
         (level, false) => {
             head(&trace, &session)?;
             let short = trace.short_id(&session.id)?;
             each_part(&trace, &session, arguments.from, usize::MAX, |part| {
-                print::bytes(of_part(&part, level, &short).as_bytes())
+                print::text(&of_part(&part, level, &short))
             })
         }
     }
@@ -165,7 +165,7 @@ fn print_turns(trace: &Trace, session: &Session, from: u64, level: Level) -> Cli
     let mut print_part = |turn: Option<Value>| {
         let Some(turn) = turn else { return Ok(()) };
         let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
-        print::bytes(format!("{comma}{}", escape::json_line(&turn)).as_bytes())
+        print::text(&format!("{comma}{}", escape::json_line(&turn)))
     };
     // A line for each step shows more of a message than other levels.
     let max_chars = if level == Level::Steps { CUT_AT } else { usize::MAX };

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Turns) -> CliResult {
         print::note(format_args!("the session has {} turns", print::grouped(session.summary.turns)));
         return Ok(());
     }
-    print::bytes(table(&turns).render(table::screen()).as_bytes())?;
+    print::text(&table(&turns).render(table::screen()))?;
     if let (true, Some(last)) = (more, turns.last()) {
         print::note(format_args!("there are more; --from {} shows them", last.number + 1));
     }

@@ -103,7 +103,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
     if rows.len() != 1 {
         row(requests, total, "all".to_owned());
     }
-    print::bytes(table.render(table::screen()).as_bytes())
+    print::text(&table.render(table::screen()))
 }
 
 /// Every report of a session's own log and of its subagents', and whether it counted.
@@ -132,7 +132,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
         for (log, reports) in &parts {
             let name = if log.id == session.id { "session" } else { "subagent" };
             print::line(format_args!("{name} {}", escape::line(&log.id)))?;
-            print::bytes(reports_table(reports).render(table::screen()).as_bytes())?;
+            print::text(&reports_table(reports).render(table::screen()))?;
             let reported =
                 reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));
             let own = reports.iter().fold(Tokens::default(), |sum, report| sum.plus(report.counted));
