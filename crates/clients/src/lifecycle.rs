@@ -65,7 +65,7 @@ pub const TRANSITIONS: &[RunTransition] = {
     use RunState::*;
     &[
         row(Init, DisabledByConfig, PrunerDisabled, "the pruner is disabled by config", false),
-        row(Init, ConfigResolved, PrunerStarting, "the pruner's server is passed to the agent", false),
+        row(Init, ConfigResolved, PrunerStarting, "the pruner's server is handed to the agent", false),
         row(Init, ConfigInvalid, PrunerDisabled, "the pruner is enabled, but its config is invalid", true),
         row(PrunerStarting, ServerInitialised, PrunerRunning, "the pruner is available", false),
         row(PrunerStarting, ServerNotStarted, PrunerDisabled, "the pruner's server did not start", true),
