@@ -243,10 +243,31 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_threat_names_a_test_that_exists() {
+    let root = crates().parent().unwrap().to_owned();
+    let document = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let (_, threats) = document.split_once("\n## Threats\n").unwrap();
+    let threats = threats.split("\n## ").next().unwrap();
+    let sources: String = sources(&crates()).iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let rows: Vec<&str> = threats.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    assert!(rows.len() > 10, "{threats}");
+    for row in rows {
+        let tests = row.rsplit('|').nth(1).unwrap();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "no test: {row}");
+        for name in names {
+            assert!(sources.contains(&format!("fn {name}(")), "there is no test {name}");
+        }
+    }
+}
+
+#[test]
 fn documents_name_files_that_exist() {
     let root = crates().parent().unwrap().to_owned();
-    let mut documents: Vec<PathBuf> =
-        ["README.md", "CONTRIBUTING.md", "training/README.md"].iter().map(|name| root.join(name)).collect();
+    let mut documents: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "training/README.md"]
+        .iter()
+        .map(|name| root.join(name))
+        .collect();
     let crate_readmes = fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path().join("README.md"));
     documents.extend(crate_readmes.filter(|path| path.exists()));
     let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
