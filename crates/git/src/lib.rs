@@ -202,6 +202,8 @@ enum Intent {
     /// Takes no lock, not even to note what it found about the files.
     Reads,
     Writes,
+    /// Pushes: the remote takes all of it or nothing.
+    Sends,
 }
 
 /// One call of git, in a folder of a repository.
@@ -267,6 +269,11 @@ impl Call<'_> {
 
     fn writes(mut self) -> Self {
         self.intent = Intent::Writes;
+        self
+    }
+
+    fn sends(mut self) -> Self {
+        self.intent = Intent::Sends;
         self
     }
 
@@ -359,7 +366,8 @@ impl Call<'_> {
         if let Some(bytes) = &self.stdin {
             program = program.stdin(bytes.clone());
         }
-        let limit = self.git.time_left();
+        // Half a change would have to be repaired, so one that has begun is not ended because its caller waits no longer.
+        let limit = if self.intent == Intent::Writes { self.git.limit } else { self.git.time_left() };
         let output = program.time_limit(limit).max_output(MAX_OUTPUT).max_stderr(MAX_STDERR).run();
         let output = output.map_err(|error| match error {
             ProgramError::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => {

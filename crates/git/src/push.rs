@@ -93,7 +93,7 @@ impl Repository {
             .arg(&remote.name)
             .arg(format!("{reference}:{reference}"))
             .variable("GIT_ALLOW_PROTOCOL", protocols.join(":"))
-            .writes();
+            .sends();
         if receiver.is_some() {
             // A fetch from this machine would run in another repository, with its configuration.
             call = call.variable("GIT_NO_LAZY_FETCH", "1");

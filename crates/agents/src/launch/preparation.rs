@@ -48,7 +48,7 @@ impl Coordinator {
         let launch = self.launch_of(repository, instance, prompt)?;
         let (file, log) = (self.places.launch(id), self.places.log(id));
         let files = SessionFiles { tamis: &self.settings.program, launch: &file, log: &log };
-        launch.start(&self.tmux.until(deadline), id, files)?;
+        launch.start(&self.tmux, id, files)?;
         reach(*created);
         in_time()
     }
