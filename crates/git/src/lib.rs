@@ -393,3 +393,21 @@ impl Call<'_> {
         Ok(Answer { code: output.code(), stdout: output.stdout, stderr })
     }
 }
+
+/// For the fuzz target `git_config`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    use crate::address::RemoteAddress;
+    use crate::config::{ConfigEntry, parse, render};
+
+    /// What is kept of a configuration file, as git would read it; none when it is refused.
+    pub fn kept(bytes: &[u8]) -> Option<Vec<u8>> {
+        let entries = parse(bytes).ok()?;
+        Some(render(entries.iter().filter(|entry| ConfigEntry::is_kept(entry))))
+    }
+
+    /// Judges the address of a remote.
+    pub fn judge_address(url: &str) {
+        let _ = RemoteAddress::parse(url);
+    }
+}

@@ -43,3 +43,19 @@ pub struct Served {
     /// How the server presents itself.
     pub profile: &'static ServerProfile,
 }
+
+/// For the fuzz target `messages`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    use crate::ServerProfile;
+    use crate::envelope::{json_value, message};
+    use crate::mcp_message::parse;
+
+    /// The errors that a line is answered with, by each door that parses lines.
+    pub fn answers_to(line: &[u8]) -> Vec<String> {
+        let over_stdio = [&ServerProfile::TAMIS, &ServerProfile::MCP_PRUNER]
+            .map(|profile| parse(line, profile).err().map(|rejected| rejected.to_json(profile)));
+        let over_rpc = json_value(line).and_then(message).and_then(|message| message.params());
+        over_stdio.into_iter().flatten().chain(over_rpc.err().map(|invalid| invalid.to_json())).collect()
+    }
+}
