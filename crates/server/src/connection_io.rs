@@ -68,6 +68,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for ConnectionIo<S> {
             self.header_timer = None;
             return read;
         }
+        if read.is_pending() {
+            self.connection.fell_silent();
+        }
         if buffer.filled().len() > before && self.header_timer.is_none() {
             self.header_timer = Some(Box::pin(tokio::time::sleep(HEADER_TIMEOUT)));
         }

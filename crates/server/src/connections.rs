@@ -54,6 +54,8 @@ struct Entry {
     active: u64,
     /// Memory that counts.
     bytes: usize,
+    /// Its client has sent nothing that is still to be read. Until the first look, a request may be waiting in the socket.
+    is_silent: bool,
     /// The whole answer was handed to the connection, which may still have to write it.
     is_answered: bool,
     dropped: CancellationToken,
@@ -96,7 +98,7 @@ impl Connections {
     pub(crate) fn open(&self) -> Connection {
         let mut table = self.table();
         if table.count(|entry| !entry.is_trusted) >= MAX_ANONYMOUS {
-            table.drop_one("idle", |entry| !entry.is_trusted && entry.phase == Phase::Waiting);
+            table.drop_one("idle", |entry| !entry.is_trusted && entry.is_idle());
         }
         let (id, dropped) = (table.tick(), CancellationToken::new());
         let entry = Entry {
@@ -104,6 +106,7 @@ impl Connections {
             is_trusted: false,
             active: id,
             bytes: 0,
+            is_silent: false,
             is_answered: false,
             dropped: dropped.clone(),
         };
@@ -113,11 +116,17 @@ impl Connections {
 
     /// Drops a connection that waits for a request: the system has no more descriptors.
     pub(crate) fn drop_idle(&self) {
-        self.table().drop_one("idle", |entry| entry.phase == Phase::Waiting);
+        self.table().drop_one("idle", Entry::is_idle);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.shared.table.lock()
+    }
+}
+
+impl Entry {
+    fn is_idle(&self) -> bool {
+        self.phase == Phase::Waiting && self.is_silent
     }
 }
 
@@ -170,6 +179,14 @@ impl Connection {
         self.update(|_| ());
     }
 
+    /// Everything that the client has sent was read, and it is no request yet.
+    pub(crate) fn fell_silent(&self) {
+        let mut table = self.place.connections.table();
+        if let Some(entry) = table.entries.get_mut(&self.place.id) {
+            entry.is_silent = true;
+        }
+    }
+
     /// A request has come.
     pub(crate) fn begin(&self) {
         self.update(|entry| entry.phase = Phase::Receiving);
@@ -184,7 +201,7 @@ impl Connection {
             return busy <= MAX_ANONYMOUS_BUSY;
         }
         while table.count(|entry| entry.is_trusted) > MAX_TRUSTED {
-            if !table.drop_one("idle", |entry| entry.is_trusted && entry.phase == Phase::Waiting) {
+            if !table.drop_one("idle", |entry| entry.is_trusted && entry.is_idle()) {
                 return false;
             }
         }
