@@ -377,6 +377,8 @@ fn what_takes_too_long_is_undone() {
             deadline: Instant::now() + Duration::from_millis(milliseconds),
         };
         match field.coordinator().request_review(&call(&token), &RequestReview::default()) {
+            // On a fast machine there was time for all the reviews that may be.
+            Err(error) if error.code == Code::ReviewLimitExceeded => break,
             Err(error) => {
                 assert_eq!(error.code, Code::Timeout);
                 assert_eq!(field.instance(&coding.id).status, Status::Started);
