@@ -52,7 +52,7 @@ pub(crate) fn run() -> CliResult {
         pruner,
         redacts: variable("TAMIS_REDACT").is_some_and(|value| is_on(&value.to_string_lossy())),
     };
-    // Never used: the pruner is remote, or there is none.
+    // Not used: this program prunes over HTTP or not at all.
     let sieve = Sieve::new(SieveSettings::without_store(0));
     let served = Served {
         registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),

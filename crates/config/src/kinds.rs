@@ -211,7 +211,7 @@ pub fn is_on(text: &str) -> bool {
     ["1", "true", "yes", "on"].iter().any(|yes| text.trim().eq_ignore_ascii_case(yes))
 }
 
-/// On or off; whatever is not on is off.
+/// A switch. Every value that does not mean on means off.
 pub(crate) struct Switch;
 
 impl Kind for Switch {

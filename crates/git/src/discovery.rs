@@ -88,8 +88,8 @@ impl Place {
         Ok(Place { folder, git_dir, common_dir })
     }
 
-    /// Refuses what belongs to another user, unless the user has allowed it: as git does, which does not when it is told
-    /// where the repository is.
+    /// Refuses a repository of another user, unless `safe.directory` allows it. git checks this only when it searches for the
+    /// repository itself, and here it is told where the repository is.
     pub(crate) fn check_owner(&self, git: &Git) -> Result<()> {
         let us = rustix::process::geteuid().as_raw();
         // `sudo` works in the user's own repositories.

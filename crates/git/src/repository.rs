@@ -10,7 +10,7 @@ use super::{Call, Git, failure};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
 
-/// A repository, by its main worktree; where there is none, by the worktree in which it was found. Its configuration is that of
+/// A repository, identified by its main worktree or, if it has none, by the worktree it was found in. Its configuration is that of
 /// the moment when it was found.
 #[derive(Clone, Debug)]
 pub struct Repository {

@@ -28,7 +28,7 @@ pub(super) struct Rule {
     proof: Proof,
 }
 
-/// What precedes the keyword and belongs to the secret: at least and at most so many bytes of a set.
+/// What precedes the keyword and belongs to the secret: the minimum and maximum number of bytes of a set.
 #[derive(Clone, Copy)]
 struct Lead {
     least: usize,

@@ -189,7 +189,7 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
     statement.query_map([family], read_instance)?.collect()
 }
 
-/// As if whatever is over had been for long.
+/// Dates everything that has ended far back, so that retention applies to it.
 #[cfg(test)]
 pub(crate) fn end_all_long_ago(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE instances SET ended_at = 1", [])?;

@@ -53,7 +53,7 @@ impl AgentFixture {
         self.git(folder, &["commit", "-q", "-m", message]);
     }
 
-    /// A server that coordinates. Before it does, whoever starts an agent would start another one.
+    /// A server that coordinates. Until it does, starting an agent would start another server.
     pub fn coordinating(&self) -> Server {
         let server = self.serve();
         self.coordinated_by(server.child.id());
@@ -70,7 +70,7 @@ impl AgentFixture {
         self.json(&[&["agents", "start"], more, &command[..]].concat())
     }
 
-    /// Starts so many of them, ten at a time, and gives their names.
+    /// Starts a number of agents, ten at a time, and returns their names.
     pub fn start_many(&self, number: usize) -> Vec<String> {
         let issues: Vec<String> = (1..=number).map(|issue| issue.to_string()).collect();
         let mut ids = Vec::new();

@@ -109,7 +109,7 @@ pub(super) fn files(lengths: &[u8]) -> usize {
     lengths.len() / 8
 }
 
-/// How many bytes a file has; the inner is none if it is not text.
+/// The size of a file in bytes; the inner `Option` is `None` if the file is not text.
 pub(super) fn length(lengths: &[u8], number: u32) -> Option<Option<u64>> {
     let at = number as usize * 8;
     let bytes: [u8; 8] = lengths.get(at..at + 8)?.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! Attacks that worked once: each is a way by which whoever writes a repository's configuration made git run a program, change a
+//! Attacks that worked once: in each, the author of a repository's configuration made git run a program, change a
 //! file outside of the repository, or lose work.
 
 use std::fs;
