@@ -385,6 +385,10 @@ impl Compiled {
             return None;
         }
         let reach = &text[start..text.len().min(start + REACH)];
+        // Short keywords are common, and an expression takes long to compile.
+        if !may_match(rule.pattern.as_bytes(), reach) {
+            return None;
+        }
         let found = self.expression(number).captures(reach)?;
         let whole = found.get(0)?;
         let hidden = found.get(1).unwrap_or(whole);
@@ -432,6 +436,58 @@ impl Proof {
     }
 }
 
+/// Whether a text begins as the pattern wants it, as far as the pattern has literals and sets of a fixed length.
+fn may_match(mut pattern: &[u8], mut text: &[u8]) -> bool {
+    loop {
+        let (set, rest): (&[u8], _) = match pattern {
+            // A group that captures is as good as its content.
+            [b'(', rest @ ..] if rest.first() != Some(&b'?') => {
+                pattern = rest;
+                continue;
+            }
+            [b'[', rest @ ..] => {
+                let Some(end) = memchr::memchr(b']', rest) else { return true };
+                (&rest[..end], &rest[end + 1..])
+            }
+            [b'\\', _, rest @ ..] => (&pattern[1..2], rest),
+            [] | [b'(' | b')' | b'|' | b'.', ..] => return true,
+            [_, rest @ ..] => (&pattern[..1], rest),
+        };
+        let (least, is_exact, rest) = match rest {
+            [b'?' | b'*', ..] => return true,
+            [b'+', ..] => (1, false, rest),
+            [b'{', counts @ ..] => {
+                let digits = counts.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let least =
+                    counts[..digits].iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+                (least, counts[digits] == b'}', &counts[counts.len().min(digits + 1)..])
+            }
+            _ => (1, true, rest),
+        };
+        let Some(part) = text.get(..least) else { return false };
+        if !part.iter().all(|byte| is_of_set(set, *byte)) {
+            return false;
+        }
+        if !is_exact {
+            return true;
+        }
+        (pattern, text) = (rest, &text[least..]);
+    }
+}
+
+/// Whether a set of an expression, such as `A-Za-z0-9_-`, has the byte.
+fn is_of_set(mut set: &[u8], byte: u8) -> bool {
+    loop {
+        set = match set {
+            [] => return false,
+            [first, b'-', last, ..] if (*first..=*last).contains(&byte) => return true,
+            [_, b'-', _, rest @ ..] => rest,
+            [one, ..] if *one == byte => return true,
+            [_, rest @ ..] => rest,
+        };
+    }
+}
+
 /// `xxxxxxxx`, `XXXX-XXXX`, `your-token-here`.
 fn is_placeholder(body: &[u8]) -> bool {
     let mask = |byte: &u8| matches!(byte, b'x' | b'X' | b'.' | b'-' | b'_' | b'0' | b'*');
@@ -466,6 +522,10 @@ fn is_of_token(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::strategy::{Strategy, ValueTree};
+    use proptest::string::string_regex;
+    use proptest::test_runner::TestRunner;
+
     use super::*;
 
     #[test]
@@ -475,6 +535,34 @@ mod tests {
             let _ = compiled.expression(number);
             let literal: String = rule.pattern.replace('\\', "");
             assert!(literal.contains(rule.keyword) || rule.keyword == "xox", "{}", rule.keyword);
+        }
+    }
+
+    #[test]
+    fn what_a_pattern_may_match_is_no_less_than_what_its_expression_matches() {
+        for (pattern, text, expected) in [
+            (r"sk-[a-f0-9]{3}-x", "sk-0af-x", true),
+            (r"sk-[a-f0-9]{3}-x", "sk-0ag-x", false),
+            (r"sk-[a-f0-9]{3}-x", "sk-0a", false),
+            (r"sk-[a-f0-9]{2,}-x", "sk-0a", true),
+            (r"SG\.([A-Za-z_-]{2})", "SG.-_", true),
+            (r"SG\.([A-Za-z_-]{2})", "SG.-0", false),
+            (r"a(?:b|c)d", "ax", true),
+            (r"ab?", "a", true),
+            (r"[a-z]+x", "0", false),
+        ] {
+            assert_eq!(may_match(pattern.as_bytes(), text.as_bytes()), expected, "{pattern} {text}");
+        }
+        let (compiled, mut runner) = (Compiled::new(), TestRunner::deterministic());
+        for (number, rule) in RULES.iter().enumerate() {
+            // Nothing that the quick look understands may be outside of what patterns are made of.
+            assert!(!rule.pattern.contains("[^") && !rule.pattern.contains("[\\"), "{}", rule.pattern);
+            let examples = string_regex(rule.pattern).unwrap();
+            for _ in 0..32 {
+                let example = examples.new_tree(&mut runner).unwrap().current();
+                assert!(compiled.expression(number).is_match(example.as_bytes()), "{example}");
+                assert!(may_match(rule.pattern.as_bytes(), example.as_bytes()), "{example}");
+            }
         }
     }
 }

@@ -3,7 +3,10 @@
 //! Finders look a few thousand bytes ahead at most, and keywords inside what is already hidden are skipped, so the time is
 //! linear in the length of any text.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
@@ -36,19 +39,28 @@ enum Finder {
     Mark,
 }
 
-/// The automaton, and the finders of each of its keywords.
+/// Keywords, and the finders of each.
 pub(super) struct Scanner {
-    automaton: AhoCorasick,
+    words: Vec<String>,
     finders: Vec<Vec<Finder>>,
     rules: Compiled,
+    /// Quick to build: it serves commands that scan little.
+    small: AhoCorasick,
+    /// Twice as fast, and built when it pays.
+    fast: OnceLock<AhoCorasick>,
+    /// Bytes that the small one has scanned.
+    scanned: AtomicUsize,
 }
+
+/// As many bytes as the small automaton scans before the fast one is built.
+const SMALL_WORK: usize = 512 << 10;
 
 impl Scanner {
     pub(super) fn new() -> Scanner {
-        let mut words: Vec<(String, Vec<Finder>)> = Vec::new();
-        let mut add = |word: &str, finder: Finder| match words.iter_mut().find(|(known, _)| known == word) {
-            Some((_, finders)) => finders.push(finder),
-            None => words.push((word.to_owned(), vec![finder])),
+        let mut words: HashMap<String, Vec<Finder>> = HashMap::new();
+        let mut add = |word: &str, finder: Finder| match words.get_mut(word) {
+            Some(finders) => finders.push(finder),
+            None => drop(words.insert(word.to_owned(), vec![finder])),
         };
         for (number, rule) in RULES.iter().enumerate() {
             rule.keywords().iter().for_each(|keyword| add(keyword, Finder::Rule(number)));
@@ -72,34 +84,31 @@ impl Scanner {
         for word in KEYWORDS {
             cases(word).iter().for_each(|word| add(word, Finder::Name(0, word.len())));
         }
-        // The automaton reports the longest word that begins first. A name that is part of it must not be lost.
-        for (word, finders) in &mut words {
-            let name = KEYWORDS.iter().find_map(|keyword| {
-                word.to_ascii_lowercase().find(keyword).map(|at| Finder::Name(at, at + keyword.len()))
-            });
-            finders.extend(name.filter(|name| !finders.contains(name)));
-        }
-        // Of words that begin alike the longest comes first, with the finders of the shorter ones.
-        words.sort_by(|(one, _), (other, _)| other.len().cmp(&one.len()).then(one.cmp(other)));
-        for longer in 0..words.len() {
-            let mut shorter: Vec<Finder> = Vec::new();
-            for (word, finders) in &words[longer + 1..] {
-                if words[longer].0.starts_with(word.as_str()) {
-                    shorter.extend(finders.iter().filter(|finder| matches!(finder, Finder::Rule(_))));
-                }
-            }
-            words[longer].1.extend(shorter);
-        }
-        let automaton = AhoCorasickBuilder::new()
-            .kind(Some(AhoCorasickKind::DFA))
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(words.iter().map(|(word, _)| word))
-            .expect("a few hundred short words make a small automaton");
+        // Of words that begin alike the longest comes first.
+        let mut ordered: Vec<&String> = words.keys().collect();
+        ordered.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
+        let finders = ordered.iter().map(|word| finders_of(word, &words)).collect();
+        let words: Vec<String> = ordered.into_iter().cloned().collect();
+        let small = automaton(&words, AhoCorasickKind::ContiguousNFA);
         Scanner {
-            automaton,
-            finders: words.into_iter().map(|(_, finders)| finders).collect(),
+            words,
+            finders,
             rules: Compiled::new(),
+            small,
+            fast: OnceLock::new(),
+            scanned: AtomicUsize::new(0),
         }
+    }
+
+    /// The automaton for a text of that length.
+    fn automaton(&self, length: usize) -> &AhoCorasick {
+        if let Some(fast) = self.fast.get() {
+            return fast;
+        }
+        if self.scanned.fetch_add(length, Ordering::Relaxed) + length < SMALL_WORK {
+            return &self.small;
+        }
+        self.fast.get_or_init(|| automaton(&self.words, AhoCorasickKind::DFA))
     }
 
     /// What to hide, in order, without overlaps.
@@ -119,7 +128,7 @@ impl Scanner {
     fn edits_as_written(&self, text: &[u8]) -> Vec<Edit> {
         let mut scan =
             Scan { text, scanner: self, edits: Vec::new(), block_end: 0, mark_end: 0, line_end: 0 };
-        for hit in self.automaton.find_iter(text) {
+        for hit in self.automaton(text.len()).find_iter(text) {
             if hit.start() < scan.mark_end || scan.is_hidden(hit.start()) {
                 continue;
             }
@@ -131,6 +140,28 @@ impl Scanner {
         }
         scan.edits
     }
+}
+
+fn automaton(words: &[String], kind: AhoCorasickKind) -> AhoCorasick {
+    AhoCorasickBuilder::new()
+        .kind(Some(kind))
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(words)
+        .expect("a few hundred short words make a small automaton")
+}
+
+/// What looks around a word: its own finders and those that would be lost, since the automaton reports only the longest
+/// word that begins first. These are that of a name inside of it, and the rules of the words that it begins with.
+fn finders_of(word: &str, words: &HashMap<String, Vec<Finder>>) -> Vec<Finder> {
+    let mut finders = words[word].clone();
+    let lower = word.to_ascii_lowercase();
+    let name = KEYWORDS
+        .iter()
+        .find_map(|keyword| lower.find(keyword).map(|at| Finder::Name(at, at + keyword.len())));
+    finders.extend(name.filter(|name| !finders.contains(name)));
+    let shorter = (1..word.len()).rev().filter_map(|end| words.get(word.get(..end)?));
+    finders.extend(shorter.flatten().filter(|finder| matches!(finder, Finder::Rule(_))));
+    finders
 }
 
 /// The word in small letters, in capitals, and with a capital.
@@ -253,7 +284,7 @@ impl Scan<'_> {
     /// Hides a value that was found by its name or position. Its own form often gives a better label.
     fn hide_value(&mut self, range: Range<usize>, label: &'static str) -> bool {
         let value = &self.text[range.clone()];
-        let form = self.scanner.automaton.find_iter(value).find_map(|hit| {
+        let form = self.scanner.automaton(value.len()).find_iter(value).find_map(|hit| {
             self.scanner.finders[hit.pattern().as_usize()].iter().find_map(|finder| {
                 let Finder::Rule(number) = *finder else { return None };
                 let found =
