@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -28,6 +28,10 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// How long running requests may take after shutdown has begun.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Connections that may wait to be accepted. When these are too many, the system drops a connection's first packet, which
+/// its client sends again after a second.
+const BACKLOG: u32 = 4096;
 
 /// A bound address.
 pub struct BoundListener {
@@ -53,10 +57,18 @@ pub async fn bind(host: &str, port: u16) -> Result<BoundListener, ListenError> {
         .map_err(failed)?
         .next()
         .ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let listener = listen(address).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let exposure = if address.ip().is_loopback() { Exposure::Loopback } else { Exposure::Network };
     Ok(BoundListener { listener, address, exposure })
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // The port of a server that has just ended can be bound again.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves all listeners until `shutdown`, then finishes running requests.
