@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -19,6 +20,7 @@ use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
 use crate::api::{self, ApiError};
 use crate::connections::Connection;
+use crate::per_minute::PerMinute;
 use crate::{Served, ServerToken, body};
 
 /// Who can reach a listener.
@@ -136,8 +138,17 @@ pub(crate) async fn only_with_identity(request: Request, next: Next) -> Response
     refuse(request, ApiError::from(identity_required()).into_response())
 }
 
+/// Refused requests that are logged in a minute: a flood must not fill the log.
+static LOGGED: PerMinute = PerMinute::new(30);
+
 fn refuse(request: Request, refusal: Response) -> Response {
-    tracing::warn!(path = request.uri().path(), status = %refusal.status(), "refused a request");
+    if let Some(missed) = LOGGED.pass(Instant::now()) {
+        let (path, status) = (request.uri().path(), refusal.status());
+        tracing::warn!(path, %status, "refused a request");
+        if missed > 0 {
+            tracing::warn!(missed, "refused more requests than were logged");
+        }
+    }
     body::answer_unread(request, refusal)
 }
 

@@ -17,6 +17,7 @@ mod listen;
 mod mcp;
 mod mcp_message;
 mod output_watch;
+mod per_minute;
 mod profile;
 mod routes;
 mod rpc;
