@@ -292,6 +292,29 @@ fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
 }
 
 #[test]
+fn the_server_in_the_background_can_be_stopped() {
+    let fixture = AgentFixture::new();
+    let none = fixture.run(&["serve", "--stop"]);
+    assert_eq!(
+        (none.code, none.stderr.as_str()),
+        (Some(0), "no server coordinates the agents of this data folder\n")
+    );
+    let started = fixture.run(&["agents", "start", "--task", "x", "--", "sleep", "600"]);
+    assert!(started.stderr.contains("; `tamis serve --stop` stops it"), "{}", started.stderr);
+    let pid = fixture.coordinator().unwrap()["pid"].to_string();
+    let stopped = fixture.run(&["serve", "--stop"]);
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert!(
+        stopped.stderr.contains(&format!("(process {pid}); agents keep running in tmux")),
+        "{}",
+        stopped.stderr
+    );
+    eventually("it has ended", || !common::runs(&pid));
+    assert_eq!(fixture.statuses()[0].1, "STARTED", "the agent goes on");
+    assert_eq!(fixture.run(&["serve", "--stop", "--port", "1"]).code, Some(2));
+}
+
+#[test]
 fn the_tools_of_agents_are_for_those_with_an_identity() {
     let fixture = AgentFixture::new();
     let refused = fixture.run(&["mcp", "--tools", "prune,agents"]);

@@ -26,6 +26,6 @@ pub use descendants::{adopt_orphans, end_descendants};
 pub use errno::errno_text;
 pub use groups::ProcessGroups;
 pub use minder::{MinderError, MinderOrder, TERMINATION_GRACE_PERIOD, run_minder};
-pub use processes::{Process, descendants_of};
+pub use processes::{Process, descendants_of, terminate};
 pub use program::{OpenPipes, Program, ProgramError, ProgramOutput};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

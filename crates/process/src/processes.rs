@@ -3,6 +3,8 @@
 //!
 //! Only Linux lists them, in /proc. Elsewhere none is found.
 
+use std::io;
+
 use rustix::process::{Pid, Signal, kill_process};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -70,6 +72,12 @@ impl Process {
         let environment = std::fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|entry| entry == variable)
     }
+}
+
+/// Sends SIGTERM to the process with this id.
+pub fn terminate(pid: u32) -> io::Result<()> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(kill_process(pid, Signal::TERM)?)
 }
 
 /// Those of `all` that were started by `ancestor`, or by its descendants.

@@ -1,15 +1,17 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use tamis_agents::LockHolder;
+use tamis_agents::{LockHolder, lock_holder};
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AgentService, Leadership};
+use tamis_process::terminate;
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
 };
 use tamis_store::{DataDir, Lock, create_private_dir};
+use tamis_tools::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
@@ -19,13 +21,21 @@ use crate::{print, setup, signals};
 /// The lock of the process that starts a server, in the folder of agents.
 pub(crate) const START_LOCK: &str = "serve.lock";
 
+/// Time limit for a server to end after it got the signal. It finishes running requests first.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// Serve every tool over HTTP on this machine
 ///
 /// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's API at /prune, agents at /api, their events at /ws, and /metrics and
 /// /health. Also coordinates the agents of the data folder; if another `tamis serve` already does, forwards to it and takes over
-/// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux.
+/// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux. --stop ends a server that
+/// `tamis agents start` started in the background.
 #[derive(Args)]
 pub(crate) struct Serve {
+    /// Stop the server that coordinates the agents of the data folder
+    #[arg(long, exclusive = true)]
+    stop: bool,
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -43,6 +53,9 @@ pub(crate) struct Serve {
 }
 
 pub(crate) fn run(arguments: Serve) -> CliResult {
+    if arguments.stop {
+        return stop(&DataDir::at(setup::load(&ConfigEnvironment::of_process())?.data_dir()));
+    }
     let environment = ConfigEnvironment::of_process()
         .flag("http.host", arguments.host)
         .flag("http.port", arguments.port)
@@ -57,6 +70,28 @@ pub(crate) fn run(arguments: Serve) -> CliResult {
     served
 }
 
+/// Ends the coordinating server, and waits until it has ended.
+fn stop(data_dir: &DataDir) -> CliResult {
+    let Some(LockHolder { pid, url }) = lock_holder(data_dir) else {
+        print::note("no server coordinates the agents of this data folder");
+        return Ok(());
+    };
+    terminate(pid).map_err(|error| {
+        CliError::failed(anyhow::Error::new(error).context(format!("cannot stop process {pid}")))
+    })?;
+    let deadline = Instant::now() + STOP_LIMIT;
+    while lock_holder(data_dir).is_some_and(|holder| holder.pid == pid) {
+        if Instant::now() >= deadline {
+            let error = anyhow::anyhow!("process {pid} has not ended after {} seconds", STOP_LIMIT.as_secs());
+            return Err(CliError::failed(error)
+                .hint(format!("it finishes running requests first; `kill {pid}` ends it at once")));
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    print::note(format_args!("stopped the server at {url} (process {pid}); agents keep running in tmux"));
+    Ok(())
+}
+
 async fn serve(config: &Config) -> CliResult {
     let start_lock = start_lock(config);
     let bound = listeners(config).await?;
@@ -69,7 +104,7 @@ async fn serve(config: &Config) -> CliResult {
         token,
     };
     let served = Served {
-        registry: Arc::new(setup::registry(&[])?),
+        registry: Arc::new(Registry::all()),
         services: Arc::clone(&services),
         profile: &ServerProfile::TAMIS,
     };

@@ -70,7 +70,9 @@ fn started(folder: &AgentsFolder, request: &StartRequest) -> Result<Instance, Cl
         let (coordinator, started_here) = background::coordinator(&folder.config)?;
         if started_here {
             let (url, pid) = (&coordinator.url, coordinator.pid);
-            print::note(format_args!("started `tamis serve` in the background at {url}, as process {pid}"));
+            print::note(format_args!(
+                "started `tamis serve` in the background at {url}, as process {pid}; `tamis serve --stop` stops it"
+            ));
         }
         folder.with_service(async |agents| Ok(agents.start(request.clone()).await))
     };
