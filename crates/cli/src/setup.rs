@@ -18,7 +18,7 @@ use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSet
 use tamis_server::ServerToken;
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
+use tamis_tools::{Caller, Pruner, Research, Services, Sessions, Workbench};
 use tamis_trace::{Trace, index_of_named};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -327,26 +327,6 @@ fn trace_of(config: &Config, named: Vec<PathBuf>) -> Trace {
     let named = named.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect::<Vec<_>>();
     let index = index_of_named(&data_dir, &named);
     Trace::new(LogLocations::only(named), index)
-}
-
-/// Every tool, or those of the named toolsets.
-pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
-    use tamis_tools::Toolset;
-
-    if toolsets.is_empty() {
-        return Ok(Registry::all());
-    }
-    let known = || Toolset::ALL.iter().map(|toolset| toolset.name()).collect::<Vec<_>>().join(", ");
-    let toolsets = toolsets
-        .iter()
-        .map(|name| {
-            Toolset::named(name).ok_or_else(|| {
-                CliError::usage(format!("unknown toolset `{name}`"))
-                    .hint(format!("the toolsets are: {}", known()))
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(Registry::all().only(&toolsets))
 }
 
 /// The user's project, for the ledger.

@@ -77,6 +77,102 @@ fn help_of_every_command_is_as_committed() {
     check("docs/reference/commands.md", &long);
 }
 
+/// The most bytes that the tools may take in the context of a client which names none.
+const DEFAULT_BYTES: usize = 8_000;
+
+/// The tools that a server with these arguments lists, with the bytes that each takes, and the bytes of the whole answer.
+fn listed(fixture: &Fixture, arguments: &[&str]) -> (Vec<(String, usize)>, usize) {
+    let mut mcp = common::Mcp::start(fixture.tamis(&[&["mcp"], arguments].concat()));
+    let result = mcp.request("tools/list", serde_json::json!({}))["result"].clone();
+    let tools = result["tools"].as_array().unwrap().iter();
+    let tools = tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool.to_string().len()));
+    (tools.collect(), result.to_string().len())
+}
+
+#[test]
+fn the_default_tools_take_at_most_8_kb() {
+    let fixture = Fixture::new();
+    let (tools, bytes) = listed(&fixture, &[]);
+    assert!(bytes <= DEFAULT_BYTES, "{bytes} bytes: {tools:?}");
+    let names: Vec<&str> = tools.iter().map(|(name, _)| name.as_str()).collect();
+    for needed in ["read", "bash", "grep", "recover_text", "research_codebase", "search_event_previews"] {
+        assert!(names.contains(&needed), "{needed} is not in {names:?}");
+    }
+    assert_eq!(listed(&fixture, &["--tools", "default"]).0, tools);
+    let (all, _) = listed(&fixture, &["--tools", "all"]);
+    assert!(all.len() > tools.len() && tools.iter().all(|tool| all.contains(tool)), "{all:?}");
+    // Toolsets and single tools can be added to each other.
+    let more = listed(&fixture, &["--tools", "prune,grep,recover_range,health"]).0;
+    let names: Vec<&str> = more.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["prune_text", "recover_text", "health", "grep"]);
+}
+
+/// `tamis mcp --help` and the reference have the cost of every tool, as a client gets it.
+#[test]
+fn help_and_docs_list_what_each_tool_costs() {
+    let fixture = Fixture::new();
+    let (all, whole) = listed(&fixture, &["--tools", "all"]);
+    let described = fixture.run(&["tools", "--json"], b"").json();
+    let described = described.as_array().unwrap();
+    let (default, default_bytes) = listed(&fixture, &[]);
+    let mut help = String::from("Toolsets, and the bytes that they take in the context of every session:\n");
+    let mut docs = format!(
+        "# Tools\n\n\
+         Generated from the code. A client keeps the name, description and input schema of every tool in its context, so each tool\n\
+         has a cost in every session, called or not. `tamis mcp` serves the default tools: {} bytes, about {} tokens.\n\
+         `--tools` selects others, by toolset or by name: `tamis mcp --tools default,locate_in_codebase`, `tamis mcp --tools all`\n\
+         ({} bytes). The toolset `agents` is only for agents that `tamis agents start` started. `tamis tools` prints this table.\n\n\
+         | tool | toolset | default | bytes | description |\n| --- | --- | --- | ---: | --- |\n",
+        grouped(default_bytes),
+        grouped(default_bytes / 4),
+        grouped(whole)
+    );
+    let mut row = |name: &str, bytes: usize, tools: &[String]| {
+        let mut line = format!("  {name:<9}  {:>6}", grouped(bytes));
+        for (index, tool) in tools.iter().enumerate() {
+            if index > 0 && line.len() + tool.len() + 3 > 78 {
+                writeln!(help, "{line},").unwrap();
+                line = format!("{:21}{tool}", "");
+            } else {
+                write!(line, "{}{tool}", if index == 0 { "  " } else { ", " }).unwrap();
+            }
+        }
+        writeln!(help, "{line}").unwrap();
+    };
+    let names = |tools: &[&(String, usize)]| {
+        tools.iter().map(|(name, bytes)| format!("{name} {}", grouped(*bytes))).collect::<Vec<_>>()
+    };
+    row("default", default_bytes, &names(&default.iter().collect::<Vec<_>>()));
+    for toolset in ["prune", "workbench", "trace", "research"] {
+        let of_it =
+            |name: &str| described.iter().any(|tool| tool["name"] == name && tool["toolset"] == toolset);
+        let tools: Vec<_> = all.iter().filter(|(name, _)| of_it(name)).collect();
+        row(toolset, listed(&fixture, &["--tools", toolset]).1, &names(&tools));
+    }
+    row("all", whole, &[]);
+    help.push_str("\n`agents` is for agents that `tamis agents start` started. Names of tools select single tools, as in\n\
+                   `--tools default,locate_in_codebase`.");
+    for tool in described {
+        let bytes = all.iter().find(|(name, _)| tool["name"] == name.as_str()).unwrap().1;
+        assert_eq!(tool["bytes"], bytes, "{tool}");
+        let is_default = default.iter().any(|(name, _)| tool["name"] == name.as_str());
+        assert_eq!(tool["default"], is_default, "{tool}");
+        let [name, toolset, description] =
+            ["name", "toolset", "description"].map(|key| tool[key].as_str().unwrap());
+        let default = if is_default { "yes" } else { "" };
+        writeln!(docs, "| `{name}` | `{toolset}` | {default} | {} | {description} |", grouped(bytes))
+            .unwrap();
+    }
+    check("crates/cli/src/commands/mcp/tool_costs.txt", &help);
+    check("docs/reference/tools.md", &docs);
+}
+
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let (head, tail) = digits.split_at(digits.len().saturating_sub(3));
+    if head.is_empty() { tail.to_owned() } else { format!("{head},{tail}") }
+}
+
 #[test]
 fn docs_list_every_setting() {
     let mut text = String::from(
@@ -88,7 +184,8 @@ fn docs_list_every_setting() {
          | | Linux | macOS | Windows |\n| --- | --- | --- | --- |\n\
          | `config.toml` | `$XDG_CONFIG_HOME/tamis` or `~/.config/tamis` | `~/Library/Application Support/tamis` | `%APPDATA%\\tamis` |\n\
          | data folder | `$XDG_DATA_HOME/tamis` or `~/.local/share/tamis` | `~/Library/Application Support/tamis` | `%LOCALAPPDATA%\\tamis` |\n\n\
-         `tamis config path` prints the path of `config.toml`; `TAMIS_CONFIG` names another file.\n\n\
+         `tamis config path` prints the path of `config.toml`; `TAMIS_CONFIG` names another file. Not settings, but also read:\n\
+         `TAMIS_PAGER` or `PAGER` (the pager for long output on a terminal; empty for none) and `NO_COLOR`.\n\n\
          A project's `.tamis.toml` comes with the repository and is not trusted: it may do what the column \"project\"\n\
          says, and anything else in it is ignored with a warning. Relative paths start at the working folder, or at the\n\
          folder of the file that they are in.\n",

@@ -31,6 +31,7 @@ use tamis_tools::{Registry, Services};
 
 pub use guard::{Exposure, HostPolicy};
 pub use listen::{BoundListener, ListenError, bind, serve};
+pub use mcp::listed_bytes;
 pub use profile::ServerProfile;
 pub use routes::{HttpDoor, HttpSettings};
 pub use stdio::{StdioError, serve_stdio};

@@ -237,8 +237,16 @@ fn mcp_tool(tool: &Tool, profile: &ServerProfile) -> rmcp::model::Tool {
     }
     let mut annotations = ToolAnnotations::default();
     annotations.read_only_hint = Some(tool.read_only);
-    annotations.open_world_hint = Some(!tool.read_only);
+    // Every byte is in the client's context; a tool that changes nothing needs no further hints.
+    if !tool.read_only {
+        annotations.open_world_hint = Some(true);
+    }
     plain.with_annotations(annotations)
+}
+
+/// The bytes that a tool takes in the answer to `tools/list`, and so in the context of every session of a client.
+pub fn listed_bytes(tool: &Tool) -> usize {
+    json!(mcp_tool(tool, &ServerProfile::TAMIS)).to_string().len()
 }
 
 fn error_data(error: RpcError) -> ErrorData {

@@ -6,9 +6,8 @@ use tamis_tools::RpcError;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
 /// For the model that uses these tools.
-const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines ⟦PRUNÉ: prune_id=… lignes A-B …⟧ \
-    stand where lines were cut; recover_text gives any of them back. Tools that take a \
-    context_focus_question cut their output to what it needs: ask one whenever a part is enough.";
+const INSTRUCTIONS: &str = "tamis cuts text down to what the task needs. A line ⟦PRUNÉ: prune_id=… lignes A-B …⟧ replaces \
+    cut lines; recover_text restores them. Pass context_focus_question whenever a part of the output is enough.";
 
 /// How a server presents itself.
 #[derive(Debug)]

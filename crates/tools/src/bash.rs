@@ -13,7 +13,7 @@ pub(crate) struct Bash;
 pub(crate) struct BashInput {
     /// Shell command to run.
     command: String,
-    /// A question: only what answers it comes back.
+    /// Return only what answers this question.
     #[serde(default)]
     context_focus_question: Question,
 }
@@ -21,8 +21,8 @@ pub(crate) struct BashInput {
 impl Operation for Bash {
     const NAME: &'static str = "bash";
     const TOOLSET: Toolset = Toolset::Workbench;
-    const DESCRIPTION: &'static str = "Run a shell command. With context_focus_question, the output is pruned to what \
-        the question needs; without it, all of the output comes back.";
+    const DESCRIPTION: &'static str = "Run a shell command. With context_focus_question, return only the output \
+        that answers it.";
     const READ_ONLY: bool = false;
     type Input = BashInput;
     type Output = String;

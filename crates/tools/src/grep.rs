@@ -14,12 +14,12 @@ pub(crate) struct Grep;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GrepInput {
-    /// Pattern to search for (regex).
+    /// Regular expression to search for.
     pattern: String,
-    /// File or directory to search; "." unless given.
+    /// File or folder to search; default ".".
     #[serde(default)]
     path: OptionalText,
-    /// A question: only what answers it comes back.
+    /// Return only what answers this question.
     #[serde(default)]
     context_focus_question: Question,
 }
@@ -27,8 +27,8 @@ pub(crate) struct GrepInput {
 impl Operation for Grep {
     const NAME: &'static str = "grep";
     const TOOLSET: Toolset = Toolset::Workbench;
-    const DESCRIPTION: &'static str = "Search files for a pattern, recursively; answers with path:line:match. With \
-        context_focus_question, the matches are pruned to what the question needs; without it, all of them come back.";
+    const DESCRIPTION: &'static str = "Search files recursively; returns path:line:match. With \
+        context_focus_question, return only the matches that answer it.";
     const READ_ONLY: bool = true;
     type Input = GrepInput;
     type Output = String;

@@ -25,7 +25,7 @@ pub(crate) struct HealthOutput {
 impl Operation for Health {
     const NAME: &'static str = "health";
     const TOOLSET: Toolset = Toolset::Prune;
-    const DESCRIPTION: &'static str = "Report whether the pruner works, its version and its capabilities.";
+    const DESCRIPTION: &'static str = "Report the pruner's status, version and capabilities.";
     const READ_ONLY: bool = true;
     type Input = HealthInput;
     type Output = HealthOutput;

@@ -43,10 +43,8 @@ struct PruneTextOptions {
 impl Operation for PruneText {
     const NAME: &'static str = "prune_text";
     const TOOLSET: Toolset = Toolset::Prune;
-    const DESCRIPTION: &'static str = "Cut a long text (source code, logs, docs) down to the lines that goal_hint \
-        needs, without rewriting any. Every cut block is replaced by a marker line \
-        ⟦PRUNÉ: prune_id=… lignes A-B (N) raison=…⟧ and can be recovered with recover_text. \
-        max_prune_ratio and min_keep_lines always hold; when in doubt, the whole text is returned.";
+    const DESCRIPTION: &'static str = "Cut a text down to the lines that goal_hint needs. recover_text restores \
+        what was cut.";
     const READ_ONLY: bool = true;
     type Input = PruneTextInput;
     type Output = Pruned;

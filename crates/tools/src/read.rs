@@ -10,9 +10,9 @@ pub(crate) struct Read;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReadInput {
-    /// Absolute or relative path to the file to read.
+    /// Absolute or relative path.
     file_path: String,
-    /// A question: only what answers it comes back.
+    /// Return only what answers this question.
     #[serde(default)]
     context_focus_question: Question,
 }
@@ -20,8 +20,7 @@ pub(crate) struct ReadInput {
 impl Operation for Read {
     const NAME: &'static str = "read";
     const TOOLSET: Toolset = Toolset::Workbench;
-    const DESCRIPTION: &'static str = "Read a file. With context_focus_question, the output is pruned to what the \
-        question needs; without it, the whole file comes back.";
+    const DESCRIPTION: &'static str = "Read a file, or the part of it that answers context_focus_question.";
     const READ_ONLY: bool = true;
     type Input = ReadInput;
     type Output = String;

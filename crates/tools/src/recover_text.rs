@@ -29,9 +29,8 @@ impl Operation for RecoverText {
     const NAME: &'static str = "recover_text";
     const ALIASES: &'static [&'static str] = &["recover_range"];
     const TOOLSET: Toolset = Toolset::Prune;
-    const DESCRIPTION: &'static str = "Return original lines that prune_text or another tamis tool cut. \
-        Take prune_id and the line range from a marker ⟦PRUNÉ: prune_id=… lignes A-B …⟧. \
-        Lines are numbered from 1 as in the original text.";
+    const DESCRIPTION: &'static str = "Restore lines that tamis cut, by prune_id and lines of a marker ⟦PRUNÉ: \
+        prune_id=… lignes A-B …⟧.";
     const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
     type Output = RecoveredText;

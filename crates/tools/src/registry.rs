@@ -45,6 +45,20 @@ pub trait Operation: 'static {
     }
 }
 
+/// What most sessions need. The descriptions and schemas of all tools would take twice the context.
+const DEFAULT_TOOLS: [&str; 10] = [
+    "prune_text",
+    "recover_text",
+    "read",
+    "bash",
+    "grep",
+    "list_sessions",
+    "get_session_details",
+    "search_event_previews",
+    "get_event_details",
+    "research_codebase",
+];
+
 /// Through which doors an operation can be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
@@ -115,7 +129,12 @@ impl Tool {
         outcome
     }
 
-    fn has_name(&self, name: &str) -> bool {
+    /// Whether a client that names no tools gets this one.
+    pub fn is_default(&self) -> bool {
+        DEFAULT_TOOLS.contains(&self.name)
+    }
+
+    pub fn has_name(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 }
@@ -189,8 +208,13 @@ impl Registry {
     }
 
     /// Only the tools of these toolsets.
-    pub fn only(mut self, toolsets: &[Toolset]) -> Registry {
-        self.tools.retain(|tool| toolsets.contains(&tool.toolset));
+    pub fn only(self, toolsets: &[Toolset]) -> Registry {
+        self.filter(|tool| toolsets.contains(&tool.toolset))
+    }
+
+    /// Only the tools that `keep` accepts.
+    pub fn filter(mut self, keep: impl Fn(&Tool) -> bool) -> Registry {
+        self.tools.retain(keep);
         self
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Inspector {
 
 impl Inspector {
     fn new(era: &'static str) -> Self {
-        Self::with(era, &[])
+        Self::with(era, &["--tools", "all"])
     }
 
     /// On a server that is started with these arguments.

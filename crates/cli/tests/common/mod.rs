@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
 pub mod agents;
+pub mod terminal;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -57,8 +58,9 @@ impl Fixture {
         Server::start(self.tamis(&["serve", "--port", "0"]))
     }
 
+    /// With every tool.
     pub fn mcp(&self) -> Mcp {
-        Mcp::start(self.tamis(&["mcp"]))
+        Mcp::start(self.tamis(&["mcp", "--tools", "all"]))
     }
 }
 

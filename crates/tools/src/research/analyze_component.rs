@@ -12,8 +12,8 @@ pub(crate) struct AnalyzeComponent;
 impl Operation for AnalyzeComponent {
     const NAME: &'static str = "analyze_component";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Explain how a function, type or component of the local codebase works: where it is \
-        defined, who calls it, what it calls and touches, each with path:line. Name it as the code does.";
+    const DESCRIPTION: &'static str = "Explain a function, type or component of the local codebase, by its name in \
+        the code: definition, callers, calls, with path:line.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
     type Output = Redacted<ResearchReport>;

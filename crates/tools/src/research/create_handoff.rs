@@ -16,25 +16,24 @@ pub(crate) struct CreateHandoff;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateHandoffInput {
-    /// The question or task that the work is about.
+    /// Question or task.
     #[serde(alias = "topic", alias = "title", alias = "query")]
     question: String,
-    /// What is known, in two to six sentences. Left out, the codebase is researched for the question instead.
+    /// What is known, in 2 to 6 sentences.
     summary: Option<String>,
-    /// What was found out, one thing each.
+    /// Findings, one each.
     key_findings: Option<Vec<String>>,
-    /// Where: path, path:line or path:line:col, relative to a root.
+    /// path, path:line or path:line:col.
     references: Option<Vec<String>>,
-    /// What else the next reader should know: open points, next steps.
+    /// Open points and next steps.
     notes: Option<String>,
 }
 
 impl Operation for CreateHandoff {
     const NAME: &'static str = "create_handoff";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Write a compact handoff of the work so far to a file, so that it can be resumed later \
-        with resume_handoff: give a summary, key findings and references; with a question alone, the codebase is \
-        researched for it. Secrets are redacted.";
+    const DESCRIPTION: &'static str = "Save the state of a task to a file, for resume_handoff. With only a \
+        question, research the codebase for it. Secrets are redacted.";
     // What it writes is tamis' own, in a folder of its own.
     const READ_ONLY: bool = true;
     type Input = CreateHandoffInput;

@@ -12,8 +12,8 @@ pub(crate) struct FindPatterns;
 impl Operation for FindPatterns {
     const NAME: &'static str = "find_patterns";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Show how something is already done in the local codebase: two to six different \
-        examples, each with its path:line and the smallest snippet that shows it.";
+    const DESCRIPTION: &'static str = "Show two to six examples of how something is done in the local codebase, \
+        with path:line and snippet.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
     type Output = Redacted<ResearchReport>;

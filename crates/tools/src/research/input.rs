@@ -14,16 +14,16 @@ use crate::input::Whole;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ConstraintsInput {
-    /// Milliseconds it may take; 30000 unless configured otherwise.
+    /// Time limit; default 30000.
     #[serde(default, alias = "deadline_ms")]
     deadline_ms: Option<Whole<1>>,
-    /// Files it may read; 50 unless configured otherwise.
+    /// Default 50.
     #[serde(default, alias = "max_files_read")]
     max_files_read: Option<Whole<0>>,
-    /// Bytes it may read; 1048576 unless configured otherwise.
+    /// Default 1048576.
     #[serde(default, alias = "max_bytes_read")]
     max_bytes_read: Option<Whole<0>>,
-    /// Tokens the report may have; 2000 unless configured otherwise.
+    /// Size of the report; default 2000.
     #[serde(default, alias = "max_tokens")]
     max_tokens: Option<Whole<1>>,
 }
@@ -43,10 +43,10 @@ impl ConstraintsInput {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoleInput {
-    /// What you want to know, in words; identifiers and file names help.
+    /// Question in words; names from the code help.
     #[serde(alias = "query", alias = "pattern", alias = "component")]
     question: String,
-    /// Look only into these folders; each must be one that list_roots names, or lie in one.
+    /// Folders to search; default all roots.
     roots: Option<Vec<String>>,
     /// Limits of this call.
     constraints: Option<ConstraintsInput>,
@@ -62,14 +62,14 @@ impl RoleInput {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResearchInput {
-    /// What you want to know, in words; identifiers and file names help.
+    /// Question in words; names from the code help.
     #[serde(alias = "query", alias = "pattern", alias = "component")]
     question: String,
-    /// Look only into these folders; each must be one that list_roots names, or lie in one.
+    /// Folders to search; default all roots.
     roots: Option<Vec<String>>,
     /// Limits of this call.
     constraints: Option<ConstraintsInput>,
-    /// Also write the answer to a file, whose path is in artifactPath.
+    /// Also write the report to a file.
     artifact: Option<bool>,
 }
 

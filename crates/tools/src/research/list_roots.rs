@@ -20,8 +20,7 @@ pub(crate) struct ListRootsOutput {
 impl Operation for ListRoots {
     const NAME: &'static str = "list_roots";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "List the folders that research_codebase, locate_in_codebase, find_patterns and \
-        analyze_component may read.";
+    const DESCRIPTION: &'static str = "List the folders that research may read.";
     const READ_ONLY: bool = true;
     type Input = ListRootsInput;
     type Output = ListRootsOutput;

@@ -12,8 +12,7 @@ pub(crate) struct LocateInCodebase;
 impl Operation for LocateInCodebase {
     const NAME: &'static str = "locate_in_codebase";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Find where something is in the local codebase: paths and lines, best first, \
-        sorted into implementation, entry points, configuration, tests and docs. Fast, and reads very little.";
+    const DESCRIPTION: &'static str = "Find where something is in the local codebase: path:line, best first.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
     type Output = Redacted<ResearchReport>;

@@ -14,7 +14,7 @@ pub(crate) struct PingInput {}
 impl Operation for Ping {
     const NAME: &'static str = "ping";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Answer pong, to check that the server responds.";
+    const DESCRIPTION: &'static str = "Check that the server responds.";
     const READ_ONLY: bool = true;
     type Input = PingInput;
     type Output = &'static str;

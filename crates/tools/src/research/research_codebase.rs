@@ -12,9 +12,9 @@ pub(crate) struct ResearchCodebase;
 impl Operation for ResearchCodebase {
     const NAME: &'static str = "research_codebase";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Answer a question about the local codebase: where something is, how it works, what \
-        examples of it there are. Gives a short report (JSON, 2,000 tokens at most) with path:line references instead of \
-        file contents; its synthesis is the answer. Prefer it to reading files one by one. Reads only; never the web.";
+    const DESCRIPTION: &'static str = "Answer a question about the local codebase (where, how, examples) with \
+        path:line references instead of file contents, in at most 2,000 tokens. Prefer it to reading file after \
+        file.";
     const READ_ONLY: bool = true;
     type Input = ResearchInput;
     type Output = Redacted<ResearchReport>;

@@ -13,7 +13,7 @@ pub(crate) struct ResumeHandoff;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResumeHandoffInput {
-    /// The handoff's path or name, or a part of its name; the latest one when left out.
+    /// Path or part of the name.
     #[serde(default, alias = "path", alias = "handoff", alias = "artifactPath")]
     name: Option<String>,
 }
@@ -21,8 +21,8 @@ pub(crate) struct ResumeHandoffInput {
 impl Operation for ResumeHandoff {
     const NAME: &'static str = "resume_handoff";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Read a handoff that create_handoff or research_codebase wrote, the latest unless a \
-        name is given, to continue the work. Reports which of its references have changed or are gone.";
+    const DESCRIPTION: &'static str = "Read a handoff, by default the latest, and report which of its references \
+        changed.";
     const READ_ONLY: bool = true;
     type Input = ResumeHandoffInput;
     type Output = ResumedHandoff;

@@ -21,21 +21,20 @@ const USUAL_ID: usize = 36;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnalyzeSessionInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// Look for tools that failed; true unless given.
+    /// Default true.
     include_failures: Option<bool>,
-    /// Look for calls that were repeated without need; false unless given.
+    /// Default false.
     include_loops: Option<bool>,
-    /// Look at its subagents' sessions too; false unless given.
+    /// Default false.
     include_subagents: Option<bool>,
 }
 
 impl TraceTool for AnalyzeSession {
     const NAME: &'static str = "analyze_session";
-    const DESCRIPTION: &'static str = "Diagnose a past session: a score from 0 to 100 with what it was reduced for, failed \
-        tools, repeated calls (include_loops), files read again and again, slow steps, token use and context growth, each with \
-        its turn and event. 1-5 KB.";
+    const DESCRIPTION: &'static str = "Diagnose a past session: score, failed tools, loops, slow steps, token use, \
+        each with its turn. 1-5 KB.";
     const ANSWER: Handler<AnalyzeSessionInput> = analyze;
     type Input = AnalyzeSessionInput;
 }

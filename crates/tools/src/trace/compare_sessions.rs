@@ -21,16 +21,16 @@ pub(crate) struct CompareSessions;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompareSessionsInput {
-    /// One session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     id1: String,
-    /// The other's.
+    /// The other session's.
     id2: String,
 }
 
 impl TraceTool for CompareSessions {
     const NAME: &'static str = "compare_sessions";
-    const DESCRIPTION: &'static str = "Compare two past sessions: what each was about, turns, duration, tokens by kind, tools \
-        used and failed, and the differences (the second less the first). About 3 KB, 10 KB at most.";
+    const DESCRIPTION: &'static str =
+        "Compare two past sessions: turns, duration, tokens, tools. About 3 KB.";
     const ANSWER: Handler<CompareSessionsInput> = compare;
     type Input = CompareSessionsInput;
 }

@@ -25,19 +25,18 @@ const PART: usize = 120;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetEventDetailsInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// The event's number, from search_event_previews or get_turns.
+    /// From search_event_previews or get_turns.
     event_index: Whole<0>,
-    /// next_cursor of the part before, when the payload is too large for one answer.
+    /// next_cursor of the last page.
     cursor: Option<String>,
 }
 
 impl TraceTool for GetEventDetails {
     const NAME: &'static str = "get_event_details";
-    const DESCRIPTION: &'static str = "Read one event of a past session in full, by the event_index that \
-        search_event_previews or get_turns gave. Usually 1-5 KB, 10 KB at most: a larger payload comes in parts, by \
-        cursor, until it is complete.";
+    const DESCRIPTION: &'static str = "Read one event of a past session in full, by its event_index. At most 10 KB \
+        a page.";
     const ANSWER: Handler<GetEventDetailsInput> = details;
     type Input = GetEventDetailsInput;
 }

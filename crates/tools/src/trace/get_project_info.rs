@@ -20,19 +20,18 @@ const FIELDS: &[&str] = &["hash", "root_path", "session_count", "last_activity"]
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetProjectInfoInput {
-    /// Projects on a page; 50 unless given, which is the most.
+    /// Page size; default 50.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
-    /// Only these fields of each project.
+    /// Fields to return.
     fields: Option<Vec<String>>,
 }
 
 impl TraceTool for GetProjectInfo {
     const NAME: &'static str = "get_project_info";
-    const DESCRIPTION: &'static str = "List the projects in which coding agents were used on this machine, the last active \
-        first, with their folder and number of sessions. Pass a project's hash to list_sessions as project_hash. About \
-        10 KB for 50 projects, 20 KB at most; more by cursor.";
+    const DESCRIPTION: &'static str = "List the projects that coding agents worked on, with their hashes. About 10 \
+        KB.";
     const ANSWER: Handler<GetProjectInfoInput> = list;
     type Input = GetProjectInfoInput;
 }

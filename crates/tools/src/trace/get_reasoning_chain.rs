@@ -30,21 +30,20 @@ const LEFT_WHEN_EMPTY: usize = room(TURNS) - FRAME;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetReasoningChainInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// Only in this turn, counted from 0.
+    /// Only this turn, from 0.
     turn: Option<Whole<0>>,
-    /// Thoughts on a page; 50 unless given, which is the most.
+    /// Page size; default 50.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
 }
 
 impl TraceTool for GetReasoningChain {
     const NAME: &'static str = "get_reasoning_chain";
-    const DESCRIPTION: &'static str = "Read only what the agent thought in a past session, in order and uncut, to see why it \
-        did what it did. Name a turn to get less. 30 KB at most an answer; more by cursor. Some clients encrypt or drop \
-        reasoning; then there is none.";
+    const DESCRIPTION: &'static str =
+        "Read only the reasoning of a past session, in order. At most 30 KB a page.";
     const ANSWER: Handler<GetReasoningChainInput> = chain;
     type Input = GetReasoningChainInput;
 }

@@ -50,29 +50,26 @@ pub(crate) enum DetailLevel {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetSessionDetailsInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// summary: each turn in a line (up to 15 KB). turns: each step in a line (30 KB). steps: payloads cut to 500
-    /// characters (38 KB). full: everything (38 KB a page, many pages).
+    /// Default summary. steps: payloads cut to 500 characters.
     detail_level: Option<DetailLevel>,
-    /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
+    /// With turns: reasoning, cut to 500 characters.
     include_reasoning: Option<bool>,
-    /// Only this turn, counted from 0.
+    /// Only this turn, from 0.
     turn: Option<Whole<0>>,
-    /// Begin with this turn.
+    /// First turn to read.
     from_turn: Option<Whole<0>>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
-    /// Only these fields of each turn.
+    /// Fields to return.
     fields: Option<Vec<String>>,
 }
 
 impl TraceTool for GetSessionDetails {
     const NAME: &'static str = "get_session_details";
-    const DESCRIPTION: &'static str = "Read one past session at the requested detail_level: summary (turns, tokens; up to \
-        15 KB), turns (each step's tools and whether they failed; 30 KB), steps (texts, calls and results cut to 500 \
-        characters; 38 KB), full (all of it, 38 KB a page). Start with summary, and name a turn to go deeper at \
-        less cost. What does not fit follows by cursor.";
+    const DESCRIPTION: &'static str = "Read a past session. detail_level: summary (15 KB), turns (30 KB), steps or \
+        full (38 KB a page); start with summary.";
     const ANSWER: Handler<GetSessionDetailsInput> = details;
     type Input = GetSessionDetailsInput;
 }

@@ -32,24 +32,22 @@ pub(crate) enum TurnDetail {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetTurnsInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// Which turns, counted from 0, such as [2, 5]; 50 at most.
+    /// Turns to read, from 0; 50 at most.
     turns: Vec<Whole<0>>,
-    /// turns: each step in a line (up to 30 KB). steps: payloads cut to 500 characters (38 KB). full: everything (38 KB a
-    /// page).
+    /// Default steps: payloads cut to 500 characters.
     detail_level: Option<TurnDetail>,
-    /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
+    /// With turns: reasoning, cut to 500 characters.
     include_reasoning: Option<bool>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
 }
 
 impl TraceTool for GetTurns {
     const NAME: &'static str = "get_turns";
-    const DESCRIPTION: &'static str = "Read some turns of a past session with their steps: what the agent thought, said, \
-        called and got. Take the turns' numbers from list_turns, get_session_details or analyze_session. At most 30 KB \
-        (turns) or 38 KB (steps, full) an answer; more by cursor.";
+    const DESCRIPTION: &'static str = "Read turns of a past session: reasoning, messages, calls and results. At \
+        most 38 KB a page.";
     const ANSWER: Handler<GetTurnsInput> = turns;
     type Input = GetTurnsInput;
 }

@@ -41,34 +41,32 @@ const FIELDS: &[&str] = &[
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListSessionsInput {
-    /// Sessions on a page; 10 unless given, 50 at most.
+    /// Page size; default 10.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
-    /// Whose sessions.
+    /// Only this agent.
     provider: Option<ProviderName>,
-    /// Only of this project: a hash from get_project_info, or its beginning.
+    /// Hash of a project, or a prefix.
     project_hash: Option<String>,
-    /// ISO 8601: only sessions that were active at this time or later.
+    /// ISO 8601.
     since: Option<Moment>,
-    /// ISO 8601: only sessions that began at this time or earlier.
+    /// ISO 8601.
     until: Option<Moment>,
-    /// Only sessions with at least this many total_tokens.
+    /// Minimum tokens.
     min_tokens: Option<Whole<0>>,
-    /// Only sessions with at most this many total_tokens.
+    /// Maximum tokens.
     max_tokens: Option<Whole<0>>,
-    /// List subagents' sessions too, which otherwise count with their parents.
+    /// Also list subagents' sessions.
     include_subagents: Option<bool>,
-    /// Only these fields of each session, such as ["id", "snippet"].
+    /// Fields to return.
     fields: Option<Vec<String>>,
 }
 
 impl TraceTool for ListSessions {
     const NAME: &'static str = "list_sessions";
-    const DESCRIPTION: &'static str = "List past sessions of coding agents on this machine (Claude Code, Codex, Gemini CLI, \
-        OpenCode), the latest first: what each was about, turns, duration, tokens including subagents. Start here, then \
-        go on with the id in get_session_details or analyze_session. About 5 KB for 10 sessions, 20 KB at most; more \
-        by cursor.";
+    const DESCRIPTION: &'static str = "List past sessions of coding agents on this machine, latest first. About 5 \
+        KB; get_session_details reads one.";
     const ANSWER: Handler<ListSessionsInput> = list;
     type Input = ListSessionsInput;
 }

@@ -41,27 +41,26 @@ const FIELDS: &[&str] = &[
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListTurnsInput {
-    /// The session's id, or its first 8 characters.
+    /// Id, or its first 8 characters.
     session_id: String,
-    /// Turns on a page; 20 unless given, 50 at most.
+    /// Page size; default 20.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
     /// Only turns in which a tool failed.
     only_failed: Option<bool>,
-    /// Only turns with at least this many tokens.
+    /// Minimum tokens.
     min_tokens: Option<Whole<0>>,
-    /// Only turns with at most this many tokens.
+    /// Maximum tokens.
     max_tokens: Option<Whole<0>>,
-    /// Only these fields of each turn.
+    /// Fields to return.
     fields: Option<Vec<String>>,
 }
 
 impl TraceTool for ListTurns {
     const NAME: &'static str = "list_turns";
-    const DESCRIPTION: &'static str = "List the turns of a past session: what the person asked, steps, failed tools, \
-        duration, tokens. Filter by only_failed, min_tokens or max_tokens to find the turn that matters, then read it with \
-        get_turns. About 10 KB for 20 turns, 20 KB at most; more by cursor.";
+    const DESCRIPTION: &'static str = "List the turns of a past session: prompt, steps, failed tools, tokens. About \
+        10 KB.";
     const ANSWER: Handler<ListTurnsInput> = list;
     type Input = ListTurnsInput;
 }

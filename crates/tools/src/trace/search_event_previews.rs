@@ -29,42 +29,40 @@ const FIELDS: &[&str] =
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchEventPreviewsInput {
-    /// What to look for in events' texts, arguments and results, in any case.
+    /// Text to find, in any case.
     query: String,
-    /// substring: the query just so. words: all its words, anywhere in the event. regex: a regular expression.
+    /// Default substring; words: all words, in any order.
     mode: Option<QueryMode>,
-    /// Matches on a page; 10 unless given, 50 at most.
+    /// Page size; default 10.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
-    /// Only in sessions of this agent.
+    /// Only this agent.
     provider: Option<ProviderName>,
-    /// Only events of this type.
+    /// Only this type.
     event_type: Option<EventType>,
-    /// Only in this session and its subagents': an id, or its first 8 characters.
+    /// Only this session: id, or its first 8 characters.
     session_id: Option<String>,
-    /// Only in this project: a hash from get_project_info, or its beginning.
+    /// Hash of a project, or a prefix.
     project_hash: Option<String>,
-    /// ISO 8601: only in sessions that were active at this time or later.
+    /// ISO 8601.
     since: Option<Moment>,
-    /// ISO 8601: only in sessions that began at this time or earlier.
+    /// ISO 8601.
     until: Option<Moment>,
-    /// Only in sessions with at least this many tokens of their own.
+    /// Minimum tokens.
     min_tokens: Option<Whole<0>>,
-    /// Only in sessions with at most this many tokens of their own.
+    /// Maximum tokens.
     max_tokens: Option<Whole<0>>,
     /// Only results of tools that failed.
     only_failed: Option<bool>,
-    /// Only these fields of each match.
+    /// Fields to return.
     fields: Option<Vec<String>>,
 }
 
 impl TraceTool for SearchEventPreviews {
     const NAME: &'static str = "search_event_previews";
-    const DESCRIPTION: &'static str = "Search what was said, thought, called and returned in past sessions, the latest \
-        sessions first. Gives previews of about 300 characters with session_id and event_index; read one in full with \
-        get_event_details. Narrow by session_id, provider, event_type, project_hash, since, until. About 5 KB for 10 \
-        matches, 15 KB at most (30 KB with a limit of 20 or more); more by cursor.";
+    const DESCRIPTION: &'static str = "Search past sessions: messages, reasoning, tool calls and results. Returns \
+        previews, about 5 KB; get_event_details reads one in full.";
     const ANSWER: Handler<SearchEventPreviewsInput> = search;
     type Input = SearchEventPreviewsInput;
 }

@@ -22,24 +22,24 @@ const CUT_PAYLOAD: usize = 4_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchEventsInput {
-    /// What to look for, in any case.
+    /// Text to find, in any case.
     pattern: String,
-    /// Matches on a page; 10 unless given, 50 at most.
+    /// Page size; default 10.
     limit: Option<Limit>,
-    /// next_cursor of the page before.
+    /// next_cursor of the last page.
     cursor: Option<String>,
-    /// Only in sessions of this agent.
+    /// Only this agent.
     provider: Option<ProviderName>,
-    /// Only events of this type.
+    /// Only this type.
     event_type: Option<EventType>,
-    /// Give payloads in place of previews; those over 10 KB are cut.
+    /// Return payloads instead of previews; over 10 KB they are cut.
     include_full_payload: Option<bool>,
 }
 
 impl TraceTool for SearchEvents {
     const NAME: &'static str = "search_events";
-    const DESCRIPTION: &'static str = "DEPRECATED: use search_event_previews, then get_event_details for the events that \
-        matter. Searches events of past sessions for a pattern. 15 KB at most.";
+    const DESCRIPTION: &'static str =
+        "DEPRECATED: use search_event_previews, then get_event_details. At most 15 KB.";
     const ANSWER: Handler<SearchEventsInput> = search;
     type Input = SearchEventsInput;
 }
