@@ -226,7 +226,7 @@ fn an_incomplete_purge_fails_and_says_what_is_left() {
     reader.lock_shared().unwrap();
     let ran = fixture.run(&["data", "purge", "--yes"], b"");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.starts_with("erased 0 originals (0 bytes) and 1 ledger rows\n"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("erased 0 originals (0 bytes) and 1 ledger row\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("warning: {} is in use\n", held.display())), "{}", ran.stderr);
     assert!(ran.stderr.ends_with("error: cannot erase everything\n"), "{}", ran.stderr);
 }

@@ -336,10 +336,12 @@ fn usage_is_explained_report_by_report() {
     assert_eq!(
         past.said(&["usage", "--by", "session", "--provider", "claude_code"]),
         lines(&[
-            "REQUESTS  INPUT  CACHE READ  CACHE WRITE  OUTPUT  (REASONING)  TOTAL  SESSION",
-            "       2    200       2,000           40      50            0  2,290  fb3cff44",
-            "       1    100       1,000           20       5            0  1,125  fb3d0000",
-            "       3    300       3,000           60      55            0  3,415  all"
+            "REQUESTS  INPUT  CACHE READ  CACHE WRITE  OUTPUT  (REASONING)  TOTAL     USD  SESSION",
+            "       2    200       2,000           40      50            0  2,290  0.0105  fb3cff44",
+            "       1    100       1,000           20       5            0  1,125  0.0037  fb3d0000",
+            "       3    300       3,000           60      55            0  3,415  0.0143  all",
+            "",
+            "USD at list prices of 2026-10-09; set trace.prices to use your own"
         ])
     );
     assert_eq!(
@@ -374,6 +376,68 @@ fn usage_is_explained_report_by_report() {
     assert_eq!(past.json(&["usage", "--by", "model"])["rows"][0]["name"], "claude-opus-4-1");
     let listed = past.said(&["sessions", "--limit", "2", "--provider", "claude"]);
     assert!(listed.contains("[fork of fb3cff44] mend the parser"), "{listed}");
+}
+
+#[test]
+fn usage_has_costs_with_dates_and_says_what_has_no_price() {
+    let past = Past::new();
+    let cost = past.json(&["usage", "--by", "model"])["total"]["cost"].clone();
+    assert_eq!(cost, json!({"usd": 0.0105, "prices_as_of": ["2026-10-09"], "unpriced_tokens": {}}));
+    let answer = |model: &str, id: &str| {
+        let usage = json!({"input_tokens": 1_000_000, "output_tokens": 10});
+        let message = json!({"id": id, "role": "assistant", "model": model, "content": [], "usage": usage});
+        claude(FORK, 30, "assistant", message)
+    };
+    past.write(
+        &format!(".claude/projects/-work-shop/{FORK}.jsonl"),
+        &(answer("in-house-7b", "m8") + &answer("claude-opus-4-1", "m9")),
+    );
+    let shown = past.said(&["usage", "--by", "model"]);
+    assert!(shown.contains("   -  in-house-7b\n"), "{shown}");
+    assert!(shown.contains("  ≥15.01  all\n"), "{shown}");
+    assert!(shown.ends_with("\nno price for in-house-7b: 1,000,010 tokens\n"), "{shown}");
+    // The user's own prices, from the configuration.
+    let own = |price: &str| {
+        finish(past.command(&["usage", "--by", "model", "--json"]).env("TAMIS_TRACE_PRICES", price), b"")
+    };
+    let rows = own("in-house-7b 2026-11-01 0.5 - - 2").json()["rows"].clone();
+    let priced =
+        rows.as_array().unwrap().iter().find(|row| row["name"] == "in-house-7b").unwrap()["cost"].clone();
+    assert_eq!((&priced["usd"], &priced["prices_as_of"]), (&json!(0.50002), &json!(["2026-11-01"])));
+    let refused = own("in-house-7b cheap");
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert!(
+        refused
+            .stderr
+            .starts_with("error: trace.prices from TAMIS_TRACE_PRICES: invalid price `in-house-7b cheap`"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn times_may_be_weeks_and_days_by_name() {
+    let past = Past::new();
+    let sessions = |since: &str| past.run(&["sessions", "--since", since]);
+    for since in ["2w", "yesterday", "today"] {
+        assert_eq!(
+            (sessions(since).code, sessions(since).stdout.contains("fb3cff44")),
+            (Some(0), false),
+            "{since}"
+        );
+    }
+    assert!(sessions("2000w").stdout.contains("fb3cff44"));
+    assert!(past.run(&["sessions", "--until", "yesterday"]).stdout.contains("fb3cff44"));
+    assert_eq!(sessions("soon").code, Some(2));
+}
+
+/// What a command's help shows, it takes.
+#[test]
+fn usage_has_no_limits_of_tokens() {
+    let past = Past::new();
+    assert!(!past.said(&["usage", "--help"]).contains("-tokens"), "usage is a sum over sessions");
+    assert_eq!(past.run(&["usage", "--min-tokens", "1"]).code, Some(2));
+    assert!(past.said(&["sessions", "--help"]).contains("--min-tokens"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tamis_logs::event::{EventBody, EventStream, Millis};
 use tamis_logs::usage::{Claim, Tokens};
 use tamis_redact::Redacted;
 
-use crate::accounting::{ReportVerdict, UsageAccount};
+use crate::accounting::{CountedRequest, ReportVerdict, UsageAccount};
 use crate::error::TraceError;
 use crate::request_owners::RequestOwners;
 use crate::session::{Session, SessionFilter};
@@ -85,6 +85,22 @@ impl Trace {
         filter: &SessionFilter,
         by: UsageGrouping,
     ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
+        let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
+        self.visit_usage(filter, by, |name, request, _| {
+            let row = rows.entry(name).or_default();
+            row.requests += 1;
+            row.tokens = row.tokens.plus(request.tokens);
+        })?;
+        Ok(rows)
+    }
+
+    /// The same, request by request: the group, the request and its model, whose name is empty when the log does not say.
+    pub fn visit_usage(
+        &self,
+        filter: &SessionFilter,
+        by: UsageGrouping,
+        mut visit: impl FnMut(String, &CountedRequest, &str),
+    ) -> Result<(), TraceError> {
         let filter = SessionFilter { with_subagents: true, ..filter.clone() };
         // The owners are those of all logs: a fork must not use more when it is queried alone.
         let owners = self.database()?.read(RequestOwners::read)?;
@@ -93,28 +109,26 @@ impl Trace {
                 filter.since.is_none_or(|since| at >= since) && filter.until.is_none_or(|until| at <= until)
             })
         };
-        let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
         for session in &self.sessions(&filter, None, usize::MAX >> 1)? {
             let account = self.account(session)?;
             for request in account.requests() {
                 if !owners.counts(session.log, request.key) || !within(request.at) {
                     continue;
                 }
+                let model = Redacted::from(account.model_of(request)).into_inner();
                 let name = match by {
                     UsageGrouping::Day => request.at.map(day).unwrap_or_default(),
-                    UsageGrouping::Model => Redacted::from(account.model_of(request)).into_inner(),
+                    UsageGrouping::Model => model.clone(),
                     UsageGrouping::Provider => session.provider.id().to_owned(),
                     UsageGrouping::Project => {
                         session.root().map_or_else(|| session.project.clone(), Redacted::into_inner)
                     }
                     UsageGrouping::Session => session.id.clone(),
                 };
-                let row = rows.entry(name).or_default();
-                row.requests += 1;
-                row.tokens = row.tokens.plus(request.tokens);
+                visit(name, request, &model);
             }
         }
-        Ok(rows)
+        Ok(())
     }
 }
 

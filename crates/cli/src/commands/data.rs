@@ -62,13 +62,14 @@ struct Erase {
 
 /// Parses an age, such as `12h`.
 pub(crate) fn age(text: &str) -> Result<Duration, String> {
-    const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60)];
+    const DAY: u64 = 24 * 60 * 60;
+    const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 60 * 60), ('d', DAY), ('w', 7 * DAY)];
     UNITS
         .into_iter()
         .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?.parse::<u64>().ok()?, seconds)))
         .and_then(|(number, seconds)| number.checked_mul(seconds))
         .map(Duration::from_secs)
-        .ok_or_else(|| "expected an age such as 90s, 30m, 12h or 7d".to_owned())
+        .ok_or_else(|| "expected an age such as 2w, 90s, 30m, 12h or 7d".to_owned())
 }
 
 pub(crate) fn run(arguments: Data) -> CliResult {
@@ -136,12 +137,12 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
             "problems": problems,
         }));
     }
-    let ledger_rows = print::grouped(holdings.ledger_rows);
+    let ledger_rows = print::count(holdings.ledger_rows, "row");
     let (memos, artifacts) = (print::count(memos.0, "memo"), setup::artifacts(config));
     let rows = [
         ("folder", folder.display().to_string()),
         ("originals", originals(&holdings)),
-        ("ledger", format!("{ledger_rows} rows, {}", print::size(holdings.database_bytes))),
+        ("ledger", format!("{ledger_rows}, {}", print::size(holdings.database_bytes))),
         ("sessions", indexed(&index, index_bytes)),
         ("research", format!("indexes of {}, {memos} in {}", print::size(codebases.1), artifacts.display())),
         ("agents", agents.render()),
@@ -216,8 +217,8 @@ fn uses_table(uses: &[ToolCallCounts]) -> Table {
 
 fn originals(holdings: &StorageReport) -> String {
     let mut text = format!(
-        "{} files, {}",
-        print::grouped(holdings.recovery_files),
+        "{}, {}",
+        print::count(holdings.recovery_files, "file"),
         print::size(holdings.recovery_bytes)
     );
     if let Some(expiry) = holdings.recovery_next_expiry {
@@ -251,11 +252,11 @@ fn listed(what: &[String]) -> String {
 fn saved(savings: &LedgerTotals) -> String {
     let cut = savings.tokens_before.saturating_sub(savings.tokens_after);
     format!(
-        "about {} of {} tokens in {} calls; {} tokens recovered later",
+        "about {} of {} in {}; {} recovered later",
         print::grouped(cut),
-        print::grouped(savings.tokens_before),
-        print::grouped(savings.calls),
-        print::grouped(savings.recovered_tokens),
+        print::count(savings.tokens_before, "token"),
+        print::count(savings.calls, "call"),
+        print::count(savings.recovered_tokens, "token"),
     )
 }
 
@@ -277,7 +278,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
             what.push(format!("the originals ({})", originals(&holdings)));
         }
         if purge.ledger {
-            what.push(format!("the ledger ({} rows)", print::grouped(holdings.ledger_rows)));
+            what.push(format!("the ledger ({})", print::count(holdings.ledger_rows, "row")));
         }
         if trace {
             what.push("the index of past sessions".to_owned());
@@ -297,10 +298,10 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if purge.recovery || purge.ledger {
         let report = services.sieve.purge(purge);
         print::note(format_args!(
-            "erased {} originals ({}) and {} ledger rows",
-            print::grouped(report.originals),
+            "erased {} ({}) and {}",
+            print::count(report.originals, "original"),
             print::size(report.bytes),
-            print::grouped(report.ledger_rows),
+            print::count(report.ledger_rows, "ledger row"),
         ));
         problems = report.problems;
     }

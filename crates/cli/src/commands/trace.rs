@@ -3,6 +3,7 @@ mod event;
 mod index;
 mod indexing;
 mod options;
+mod prices;
 mod projects;
 mod render;
 mod savings;

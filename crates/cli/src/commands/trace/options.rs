@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use tamis_clients::Client;
 use tamis_config::ConfigEnvironment;
 use tamis_logs::event::Millis;
@@ -45,19 +45,27 @@ impl Source {
 /// Which sessions to look at.
 #[derive(Args)]
 #[command(next_help_heading = "Which sessions")]
-pub(crate) struct Which {
+pub(crate) struct WhichSessions {
     /// Only sessions of this agent
     #[arg(long, value_parser = providers())]
     provider: Option<Client>,
     /// Only sessions in this folder, or of the project with this hash prefix
     #[arg(long, value_name = "PATH|HASH")]
     project: Option<String>,
-    /// Only sessions active since this time: 2026-01-31, 2026-01-31T14:00, 7d, 12h
+    /// Only sessions active since this time: 2026-01-31, 2026-01-31T14:00, yesterday, 2w, 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Millis>,
     /// Only sessions active before this time; a date includes the whole day
     #[arg(long, value_name = "TIME", value_parser = until)]
     until: Option<Millis>,
+}
+
+/// Which sessions to look at, also by what they used.
+#[derive(Args)]
+#[command(next_help_heading = "Which sessions")]
+pub(crate) struct Which {
+    #[command(flatten)]
+    sessions: WhichSessions,
     /// Minimum number of tokens that a session used, subagents included
     #[arg(long, value_name = "N")]
     min_tokens: Option<u64>,
@@ -66,8 +74,7 @@ pub(crate) struct Which {
     max_tokens: Option<u64>,
 }
 
-impl Which {
-    /// The filter, but for the tokens, which [`Which::allows`] checks: those of subagents count too.
+impl WhichSessions {
     pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
         let project = self.project.as_ref().map(|project| project_hash(trace, project)).transpose()?;
         Ok(SessionFilter {
@@ -77,6 +84,13 @@ impl Which {
             until: self.until,
             ..SessionFilter::default()
         })
+    }
+}
+
+impl Which {
+    /// The filter, but for the tokens, which [`Which::allows`] checks: those of subagents count too.
+    pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
+        self.sessions.filter(trace)
     }
 
     pub(crate) fn limits_tokens(&self) -> bool {
@@ -131,13 +145,20 @@ fn until(text: &str) -> Result<Millis, String> {
     moment(text, true)
 }
 
-/// A time: an age, a date, a local time, or a time with its offset.
+/// A time: an age, a day, a local time, or a time with its offset.
 fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
     let age = data::age(text).ok().and_then(|age| Timestamp::now().checked_sub(age).ok());
-    let span = TimeSpan::parse(text, &TimeZone::system());
+    let today = || Zoned::now().date();
+    let day = match text {
+        "today" => Some(today()),
+        "yesterday" => today().yesterday().ok(),
+        _ => None,
+    };
+    let span =
+        TimeSpan::parse(&day.map_or_else(|| text.to_owned(), |day| day.to_string()), &TimeZone::system());
     let time = span.map(|span| if at_its_end { span.last } else { span.first });
     age.map(Timestamp::as_millisecond).or(time).ok_or_else(|| {
-        "expected a time such as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned()
+        "expected a time such as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, yesterday, 2w, 7d or 12h".to_owned()
     })
 }
 
@@ -152,7 +173,9 @@ mod tests {
         let day = |text| moment(text, false).unwrap();
         assert_eq!(moment("2026-01-31", true), Ok(day("2026-02-01") - 1));
         assert_eq!(day("2026-01-31T06:30"), day("2026-01-31") + (6 * 60 + 30) * 60_000);
-        assert!(day("7d") < day("12h"));
+        assert!(day("7d") < day("12h") && day("2w") < day("13d"));
+        assert_eq!(moment("yesterday", true), Ok(day("today") - 1));
+        assert!(day("yesterday") < day("today") && day("today") <= day("0s"));
         for wrong in ["", "soon", "2026-13-01", "2026-01-31T", "7y"] {
             assert!(moment(wrong, false).is_err(), "{wrong}");
         }

@@ -1,19 +1,23 @@
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::{Value, json};
+use tamis_config::ConfigEnvironment;
 use tamis_logs::usage::{ExclusionReason, Tokens};
 use tamis_trace::accounting::ReportVerdict;
 use tamis_trace::{ExplainedReport, Session, Trace, UsageGrouping};
 
-use super::options::{Source, Which};
+use super::options::{Source, WhichSessions};
+use super::prices::{Cost, Prices};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{escape, print};
+use crate::{escape, print, setup};
 
 /// Show token usage
 ///
 /// Counts each request once, at its largest report, including those of subagents. --explain shows which reports in a session's
-/// logs count, and why.
+/// logs count, and why. USD is what the requests cost at list prices, whatever you pay; a model without a price has none.
 #[derive(Args)]
 pub(crate) struct Usage {
     /// Grouping; days are in UTC
@@ -25,7 +29,7 @@ pub(crate) struct Usage {
     #[command(flatten)]
     source: Source,
     #[command(flatten)]
-    which: Which,
+    which: WhichSessions,
 }
 
 /// The groupings by their names, with the heads of their columns.
@@ -38,39 +42,56 @@ const GROUPINGS: [(&str, UsageGrouping, &str); 5] = [
 ];
 
 pub(crate) fn run(arguments: &Usage) -> CliResult {
+    let config = setup::load(&ConfigEnvironment::of_process())?;
+    let own = &config.trace.prices;
+    let prices = Prices::with(&own.value).map_err(|error| {
+        CliError::usage(format_args!("trace.prices from {}: {error}", own.source))
+            .hint("a price looks like \"my-model 2026-01-31 1.25 0.125 - 10\": model, date, input, cached input, cache write, output")
+    })?;
     let trace = arguments.source.open()?;
     match &arguments.explain {
         Some(session) => explain(&trace, session, arguments.source.json),
-        None => sums(&trace, arguments),
+        None => sums(&trace, arguments, &prices),
     }
 }
 
-fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
-    if arguments.which.limits_tokens() {
-        return Err(CliError::usage(
-            "--min-tokens and --max-tokens select sessions, but usage is a sum over sessions",
-        )
-        .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
-    }
+/// What a group of requests used, and what it cost.
+#[derive(Default)]
+struct Group {
+    requests: u64,
+    tokens: Tokens,
+    cost: Cost,
+}
+
+fn sums(trace: &Trace, arguments: &Usage, prices: &Prices) -> CliResult {
     let chosen = GROUPINGS.into_iter().find(|(name, ..)| *name == arguments.by);
     let (by, grouping, head) = chosen.unwrap_or(GROUPINGS[0]);
-    let rows = trace.usage(&arguments.which.filter(trace)?, grouping)?;
-    let total = rows.values().fold(Tokens::default(), |sum, row| sum.plus(row.tokens));
-    let requests: u64 = rows.values().map(|row| row.requests).sum();
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    let mut all = Group::default();
+    trace.visit_usage(&arguments.which.filter(trace)?, grouping, |name, request, model| {
+        for group in [groups.entry(name).or_default(), &mut all] {
+            group.requests += 1;
+            group.tokens = group.tokens.plus(request.tokens);
+            prices.charge(&mut group.cost, model, request.at, request.tokens);
+        }
+    })?;
     if arguments.source.json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(name, row)| {
-                json!({"name": name, "requests": row.requests, "tokens": render::tokens_json(row.tokens)})
+        let group_json = |group: &Group| {
+            json!({
+                "requests": group.requests,
+                "tokens": render::tokens_json(group.tokens),
+                "cost": group.cost.json(),
             })
-            .collect();
-        return print::json(&json!({
-            "by": by,
-            "rows": rows,
-            "total": {"requests": requests, "tokens": render::tokens_json(total)},
-        }));
+        };
+        let row = |(name, group): (&String, &Group)| {
+            let mut row = group_json(group);
+            row["name"] = json!(name);
+            row
+        };
+        let rows: Vec<_> = groups.iter().map(row).collect();
+        return print::json(&json!({"by": by, "rows": rows, "total": group_json(&all)}));
     }
-    if rows.is_empty() {
+    if groups.is_empty() {
         return render::nothing(trace, "no usage");
     }
     let mut table = Table::new(&[
@@ -81,29 +102,34 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         ("OUTPUT", Align::Right),
         ("(REASONING)", Align::Right),
         ("TOTAL", Align::Right),
+        ("USD", Align::Right),
         (head, Align::Left),
     ])
     .dispensable(&["(REASONING)", "REQUESTS"])
     // Projects and models differ in their ends.
     .cut_in_front();
-    let mut row = |requests: u64, tokens: Tokens, name: String| {
-        let Tokens { input, cache_read, cache_creation, output, reasoning } = tokens;
-        let numbers = [requests, input, cache_read, cache_creation, output, reasoning, tokens.total()];
-        table.row(numbers.map(print::grouped).into_iter().chain([name]));
+    let mut row = |group: &Group, name: String| {
+        let Tokens { input, cache_read, cache_creation, output, reasoning } = group.tokens;
+        let total = group.tokens.total();
+        let numbers = [group.requests, input, cache_read, cache_creation, output, reasoning, total];
+        table.row(numbers.map(print::grouped).into_iter().chain([group.cost.cell(), name]));
     };
-    for (name, used) in &rows {
+    for (name, group) in &groups {
         let name = match (grouping, name.as_str()) {
             (_, "") => "(not in the logs)".to_owned(),
             (UsageGrouping::Session, id) => trace.short_id(id)?,
             (UsageGrouping::Project, root) => render::under_home(root),
             (_, name) => name.to_owned(),
         };
-        row(used.requests, used.tokens, escape::line(&name));
+        row(group, escape::line(&name));
     }
-    if rows.len() != 1 {
-        row(requests, total, "all".to_owned());
+    if groups.len() != 1 {
+        row(&all, "all".to_owned());
     }
-    print::text(&table.render(table::screen()))
+    print::text(&table.render(table::screen()))?;
+    // With the figures, wherever they go: a price without its date says nothing.
+    let notes: String = all.cost.notes().iter().map(|note| format!("{note}\n")).collect();
+    print::text(&format!("\n{notes}"))
 }
 
 /// Every report of a session's own log and of its subagents', and whether it counted.
