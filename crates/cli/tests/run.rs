@@ -252,6 +252,76 @@ fn the_pruner_is_wired_in_by_variable_flag_or_file() {
     assert!(!fixture.data().exists(), "a run keeps nothing of its own");
 }
 
+/// What Claude Code reports once it has reached the pruner's server.
+const CONNECTED: &str =
+    r#"printf '{"type":"system","subtype":"init","mcp_servers":[{"name":"pruner","status":"connected"}]}\n'"#;
+
+#[test]
+fn the_pruner_is_tamis_itself_unless_another_is_named() {
+    let fixture = with_claude(&format!("say 1 \"${{*//\\\"/}}\"; {CONNECTED}"));
+    let work = fixture.work().canonicalize().unwrap();
+    let own = format!(
+        "args:[mcp,--tools,workbench,recover_text],command:{},env:{{TAMIS_DATA_DIR:{},TAMIS_WORKBENCH_DIR:{}}}",
+        env!("CARGO_BIN_EXE_tamis"),
+        fixture.data().display(),
+        work.display()
+    );
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+        finish(command(&fixture, &[arguments, &["x"]].concat()).envs(variables.iter().copied()), b"")
+    };
+    for (arguments, variables) in [(&["--pruner"][..], &[][..]), (&[], &[("TAMIS_RUN_PRUNER_ENABLED", "1")])]
+    {
+        let ran = run(arguments, variables);
+        assert!(ran.stdout.contains(&own), "{}", ran.stdout);
+        assert!(ran.stdout.contains("mcp__pruner__recover_text"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("run:mcp_pruner_running: the pruner is available"), "{}", ran.stderr);
+    }
+    // An address that is set, or the contract's own variable, means the contract's server.
+    for (arguments, variables, url) in [
+        (&["--pruner"][..], &[("PRUNER_URL", "http://127.0.0.1:9/prune")][..], "http://127.0.0.1:9/prune"),
+        (&["--pruner"], &[("JEEVES_PRUNER_URL", "http://127.0.0.1:9/prune")], "http://127.0.0.1:9/prune"),
+        (&["--pruner"], &[("PRUNER_URL", "")], ""),
+        (&[], &[("JEEVES_PRUNER_ENABLED", "1"), ("JEEVES_PRUNER_URL", "")], ""),
+        (
+            &[],
+            &[("JEEVES_PRUNER_ENABLED", "1"), ("PRUNER_URL", "http://127.0.0.1:9/")],
+            "http://localhost:8000/prune",
+        ),
+    ] {
+        let ran = run(arguments, variables);
+        assert!(ran.stdout.contains(&format!(",PRUNER_URL:{url}}}")), "{variables:?}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("recover_text"), "{}", ran.stdout);
+    }
+}
+
+/// What does not answer is not available.
+#[test]
+fn a_pruner_that_does_not_answer_is_never_called_available() {
+    let fixture = with_claude(CONNECTED);
+    for (url, why) in [
+        ("http://127.0.0.1:9/prune", "http://127.0.0.1:9/prune does not answer as a pruner: "),
+        ("", "the pruner's URL is empty"),
+    ] {
+        for (name, arguments) in [("PRUNER_URL", &["--pruner", "x"][..]), ("JEEVES_PRUNER_URL", &["x"])] {
+            let mut command = command(&fixture, arguments);
+            if name == "JEEVES_PRUNER_URL" {
+                command.env("JEEVES_PRUNER_ENABLED", "1");
+            }
+            let ran = finish(command.env(name, url), b"");
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("available"), "{}", ran.stderr);
+            let noted =
+                format!("run:mcp_pruner_running: the pruner's tools work, but nothing will be pruned: {why}");
+            assert!(ran.stderr.contains(&noted), "{}", ran.stderr);
+        }
+    }
+    // One that answers is.
+    let server = fixture.serve();
+    let url = format!("http://{}/prune", server.address());
+    let ran = finish(command(&fixture, &["--pruner", "x"]).env("PRUNER_URL", url), b"");
+    assert!(ran.stderr.contains("run:mcp_pruner_running: the pruner is available"), "{}", ran.stderr);
+}
+
 /// A place where processes of the agent's can be met: each says its number, and its line ends when it does.
 struct Meeting(TcpListener);
 

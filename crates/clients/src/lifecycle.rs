@@ -97,6 +97,15 @@ const NEVER_REACHED: RunTransition = row(
     false,
 );
 
+/// The same row for a server whose pruner does not answer, or that has none: its tools work, and prune nothing.
+const WITHOUT_PRUNER: RunTransition = row(
+    RunState::PrunerStarting,
+    RunEvent::ServerInitialised,
+    RunState::PrunerRunning,
+    "the pruner's tools work, but nothing will be pruned",
+    true,
+);
+
 impl RunState {
     /// The contract's name.
     pub fn name(self) -> &'static str {
@@ -121,15 +130,22 @@ impl fmt::Display for RunState {
 #[derive(Debug)]
 pub struct RunLifecycle {
     state: RunState,
+    /// Why nothing will be pruned although the server can be used.
+    cannot_prune: Option<String>,
 }
 
 impl Default for RunLifecycle {
     fn default() -> RunLifecycle {
-        RunLifecycle { state: RunState::Init }
+        RunLifecycle { state: RunState::Init, cannot_prune: None }
     }
 }
 
 impl RunLifecycle {
+    /// Of a run whose server may have no pruner, for this reason.
+    pub(crate) fn with_pruner(cannot_prune: Option<String>) -> RunLifecycle {
+        RunLifecycle { cannot_prune, ..RunLifecycle::default() }
+    }
+
     pub fn state(&self) -> RunState {
         self.state
     }
@@ -166,7 +182,13 @@ impl RunLifecycle {
             return;
         }
         match status {
-            McpServerStatus::Connected => self.apply(RunEvent::ServerInitialised, ""),
+            McpServerStatus::Connected => match self.cannot_prune.clone() {
+                Some(why) if self.state == RunState::PrunerStarting => {
+                    self.make(&WITHOUT_PRUNER, &why);
+                    None
+                }
+                _ => self.apply(RunEvent::ServerInitialised, ""),
+            },
             // A client may start servers late, so that only a call shows that one did not start.
             McpServerStatus::Failed(why) if self.state == RunState::PrunerStarting => {
                 self.apply(RunEvent::ServerNotStarted, why)

@@ -84,7 +84,7 @@ impl PreparedRun {
         path_variable: Option<&OsStr>,
     ) -> PreparedRun {
         let lookup = ServerLookup { cwd: &request.cwd, own_program, path_variable };
-        let mut lifecycle = RunLifecycle::default();
+        let mut lifecycle = RunLifecycle::with_pruner(settings.cannot_prune.clone());
         let mcp_servers = match wire_pruner(settings, &lookup) {
             Ok(PrunerWiring::Servers(servers)) => {
                 lifecycle.apply(RunEvent::ConfigResolved, "");

@@ -16,6 +16,8 @@ pub const DEFAULT_PRUNER_URL: &str = "http://localhost:8000/prune";
 
 /// Tools that the client may use without asking once the server is wired in: they change nothing.
 const READ_ONLY: [&str; 2] = ["read", "grep"];
+/// The tool that restores what a server which prunes by itself has cut.
+const RECOVER: &str = "recover_text";
 /// The tool that needs the user's permission: the client's sandbox does not contain it.
 const SHELL: &str = "bash";
 
@@ -32,6 +34,10 @@ pub struct PrunerSettings {
     pub path: Option<PathBuf>,
     /// Whether the client may use `bash` without asking.
     pub allow_bash: bool,
+    /// A server that prunes by itself, to use instead of `mcp-pruner`.
+    pub own_server: Option<McpServer>,
+    /// Why nothing will be pruned although the tools can be used.
+    pub cannot_prune: Option<String>,
     /// Why one of them could not be read.
     pub problem: Option<String>,
 }
@@ -86,6 +92,9 @@ pub fn wire_pruner(
     if let Some(problem) = &settings.problem {
         return Err(WiringError::Setting(problem.clone()));
     }
+    if let Some(server) = &settings.own_server {
+        return Ok(PrunerWiring::Servers(BTreeMap::from([(PRUNER.to_owned(), server.clone())])));
+    }
     let url = settings.url.as_deref().unwrap_or(DEFAULT_PRUNER_URL);
     if !url.is_empty() && !is_absolute_http(url) {
         return Err(WiringError::Url(url.to_owned()));
@@ -105,7 +114,8 @@ pub fn wire_pruner(
 /// does not mean that a client may leave its sandbox.
 pub fn approved_tools(settings: &PrunerSettings) -> Vec<ClientTool> {
     let shell = settings.allow_bash.then_some(SHELL);
-    READ_ONLY.into_iter().chain(shell).map(pruner_tool).collect()
+    let recover = settings.own_server.is_some().then_some(RECOVER);
+    READ_ONLY.into_iter().chain(recover).chain(shell).map(pruner_tool).collect()
 }
 
 /// The shell among the pruner's tools.

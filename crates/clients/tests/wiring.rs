@@ -74,8 +74,7 @@ fn settings(enabled: bool, url: Option<&str>, path: Option<&Path>) -> PrunerSett
         enabled,
         url: url.map(str::to_owned),
         path: path.map(Path::to_owned),
-        allow_bash: false,
-        problem: None,
+        ..PrunerSettings::default()
     }
 }
 

@@ -44,6 +44,11 @@ impl RemotePruner {
         RemotePruner { url, timeout }
     }
 
+    /// Why the pruner cannot prune, if it cannot: it gets a text of one line.
+    pub async fn check(&self) -> Result<(), String> {
+        self.prune("tamis", "tamis").await.map(drop).map_err(|error| error.to_string())
+    }
+
     /// What the pruner keeps of `code` for `query`. Both are sent unchanged.
     pub(crate) async fn prune(&self, code: &str, query: &str) -> Result<String, RemotePrunerError> {
         #[derive(Serialize)]

@@ -11,22 +11,30 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis_clients::{PROVIDERS, Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program};
-use tamis_config::{Config, ConfigEnvironment};
+use tamis_clients::{
+    DEFAULT_PRUNER_URL, McpServer, PROVIDERS, Provider, PrunerSettings, RunOutcome, RunRequest, find_program,
+    is_program,
+};
+use tamis_config::{Config, ConfigEnvironment, ConfigSource};
 use tamis_process::Canceller;
+use tamis_tools::RemotePruner;
 
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult, Kind};
-use crate::{input, setup, signals};
+use crate::{escape, input, setup, signals};
 
 /// Signals closer together than this count as one.
 const ONCE: Duration = Duration::from_millis(300);
 
+/// Time limit for a pruner's first answer, while the user waits.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+
 /// Run a coding agent on a prompt, non-interactively
 ///
-/// Prints the agent's messages to stdout as they arrive, and its tool calls, diagnostics and a summary to stderr. With
-/// JEEVES_PRUNER_ENABLED=1 or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`: read and grep without
-/// confirmation, bash as its own permissions allow or with --allow-bash. When the run ends, so does every process that the agent
-/// started.
+/// Prints the agent's messages to stdout as they arrive, and its tool calls, diagnostics and a summary to stderr. With --pruner,
+/// the agent also gets the tools read, grep and bash, which prune with tamis, or with the service at PRUNER_URL if that is set:
+/// read and grep without confirmation, bash as its own permissions allow or with --allow-bash. When the run ends, so does every
+/// process that the agent started.
 #[derive(Args)]
 pub(crate) struct Run {
     /// Agent to run
@@ -98,7 +106,7 @@ pub(crate) fn run(arguments: Run) -> CliResult {
         minder,
     };
     let begun = SystemTime::now();
-    let settings = pruner_settings(&config, problem);
+    let settings = pruner_settings(&config, problem, &own_program, &request.cwd);
     let run =
         tamis_clients::PreparedRun::init(request, &settings, Some(&own_program), path_variable.as_deref());
     let wired = run.is_wired();
@@ -129,14 +137,55 @@ fn prompt(given: Option<&str>) -> Result<String, CliError> {
     if prompt.trim().is_empty() { Err(missing()) } else { Ok(prompt) }
 }
 
-fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
+/// The contract's variable means the contract's server, with its default address. Otherwise tamis prunes, unless the user named
+/// another pruner or another server.
+fn pruner_settings(
+    config: &Config,
+    problem: Option<String>,
+    own_program: &Path,
+    cwd: &Path,
+) -> PrunerSettings {
+    let run = &config.run;
+    let by_contract = run.pruner_enabled.source == ConfigSource::Variable("JEEVES_PRUNER_ENABLED");
+    let of_server = || std::env::var("PRUNER_URL").ok().filter(|_| !by_contract);
+    let url = run.pruner_url.value.clone().or_else(of_server);
+    let is_own = !by_contract && url.is_none() && run.pruner_path.value.is_none();
+    let enabled = run.pruner_enabled.value;
+    let own_server = is_own.then(|| own_server(config, own_program, cwd)).flatten();
+    let cannot_prune = if enabled && own_server.is_none() { cannot_prune(url.as_deref()) } else { None };
     PrunerSettings {
-        enabled: config.run.pruner_enabled.value,
-        url: config.run.pruner_url.value.clone(),
-        path: config.run.pruner_path.value.clone(),
-        allow_bash: config.run.allow_bash.value,
+        enabled,
+        url,
+        path: run.pruner_path.value.clone(),
+        allow_bash: run.allow_bash.value,
+        own_server,
+        cannot_prune,
         problem,
     }
+}
+
+/// `tamis mcp` with the tools of `mcp-pruner` and the one that restores cuts. None where a path is not UTF-8.
+fn own_server(config: &Config, program: &Path, cwd: &Path) -> Option<McpServer> {
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    // Codex passes nothing of the environment on.
+    let env = [("TAMIS_DATA_DIR", text(&config.data_dir())?), ("TAMIS_WORKBENCH_DIR", text(cwd)?)];
+    Some(McpServer {
+        command: text(program)?,
+        args: ["mcp", "--tools", "workbench,recover_text"].map(str::to_owned).to_vec(),
+        env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+    })
+}
+
+/// Why nothing will be pruned at this address. An invalid one is an error of its own.
+fn cannot_prune(url: Option<&str>) -> Option<String> {
+    let url = url.unwrap_or(DEFAULT_PRUNER_URL);
+    if url.is_empty() {
+        return Some("the pruner's URL is empty".to_owned());
+    }
+    let pruner = RemotePruner::new(url.parse().ok()?, ANSWER_LIMIT);
+    let runtime = DetachedRuntime::on_this_thread().ok()?;
+    let why = runtime.block_on(pruner.check()).err()?;
+    Some(format!("{} does not answer as a pruner: {why}", escape::line(url)))
 }
 
 fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
