@@ -10,7 +10,7 @@ use tamis_store::StoreError;
 use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
-use crate::escape;
+use crate::{escape, print};
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,13 @@ impl CliError {
                 hint: None,
             }),
         }
+    }
+
+    /// Prints all errors but the last, which is returned.
+    pub(crate) fn last_of(mut errors: Vec<CliError>) -> CliResult {
+        let last = errors.pop();
+        errors.iter().for_each(print::error);
+        last.map_or(Ok(()), Err)
     }
 
     pub(crate) fn interrupted() -> CliError {

@@ -1,6 +1,8 @@
 //! Input of a command, read up to a limit: what is piped into it may have no end.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
+
+use crate::print;
 
 /// Larger inputs are not held in memory.
 pub(crate) const MAX_INPUT_BYTES: usize = 64 << 20;
@@ -18,8 +20,16 @@ pub(crate) fn read(source: &mut impl Read) -> io::Result<Input> {
     Ok(if bytes.len() > MAX_INPUT_BYTES { Input::Beginning(bytes) } else { Input::Whole(bytes) })
 }
 
+/// Says that the command waits for input, if it would otherwise seem to hang.
+pub(crate) fn announce_stdin() {
+    if io::stdin().is_terminal() {
+        print::note("reading from stdin; Ctrl-D ends the text");
+    }
+}
+
 /// Reads stdin as a whole.
 pub(crate) fn stdin() -> io::Result<Vec<u8>> {
+    announce_stdin();
     match read(&mut io::stdin().lock())? {
         Input::Whole(bytes) => Ok(bytes),
         Input::Beginning(_) => Err(io::Error::new(io::ErrorKind::FileTooLarge, "stdin has more than 64 MiB")),

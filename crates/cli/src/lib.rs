@@ -10,11 +10,13 @@ mod interrupts;
 mod mcp_pruner;
 mod memory;
 mod operation;
+mod pager;
 mod print;
 mod progress;
 mod setup;
 mod signals;
 mod stdio;
+mod style;
 mod table;
 mod times;
 mod wrap;
@@ -22,10 +24,11 @@ mod wrap;
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
 use tamis_process::{WARDEN_ARGUMENT, run_warden};
 
 use error::{CliResult, Kind};
+use style::ColorWhen;
 
 /// A fine sieve between coding agents and what they read
 ///
@@ -33,6 +36,19 @@ use error::{CliResult, Kind};
 #[derive(Parser)]
 #[command(name = "tamis", version, propagate_version = true, max_term_width = 100)]
 struct Arguments {
+    /// When to colour the output
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Global options"
+    )]
+    color: ColorWhen,
+    /// Do not use a pager for long output (TAMIS_PAGER, PAGER or less)
+    #[arg(long, global = true, help_heading = "Global options")]
+    no_pager: bool,
     #[command(subcommand)]
     command: commands::Command,
 }
@@ -44,7 +60,24 @@ pub fn command() -> clap::Command {
 
 /// The `tamis` program.
 pub fn tamis() -> ExitCode {
-    run(|| commands::run(Arguments::parse().command))
+    run(|| {
+        let arguments = parse();
+        style::set(arguments.color);
+        if arguments.no_pager {
+            pager::turn_off();
+        }
+        commands::run(arguments.command)
+    })
+}
+
+/// The arguments; or the help or an error of clap's, which `--color` holds for too.
+fn parse() -> Arguments {
+    let given: Vec<_> = std::env::args_os().collect();
+    let never = given.windows(2).any(|pair| pair[0] == "--color" && pair[1] == "never")
+        || given.iter().any(|argument| argument == "--color=never");
+    let choice = if never { ColorChoice::Never } else { ColorChoice::Auto };
+    let matches = Arguments::command().color(choice).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// The `mcp-pruner` program.
@@ -61,6 +94,13 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
     hush_panics();
     let ended = std::panic::catch_unwind(program);
     diagnostics::flush();
+    let code = exit_code(ended);
+    pager::finish();
+    code
+}
+
+/// Prints the error of a command.
+fn exit_code(ended: std::thread::Result<CliResult>) -> ExitCode {
     match ended {
         Ok(Ok(())) => ExitCode::SUCCESS,
         // The reader of our output has seen enough, as `head` does.

@@ -17,7 +17,7 @@ use tamis_sieve::{Sieve, SieveSettings};
 use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 
 use crate::error::{CliError, CliResult};
-use crate::{setup, stdio};
+use crate::{print, setup, stdio};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const SHORTEST_TIMEOUT_MS: u64 = 100;
@@ -26,11 +26,36 @@ const LONGEST_TIMEOUT_MS: u64 = 300_000;
 /// Logs every state of every request, as the contract requires.
 const DEFAULT_LOG: &str = "warn,tamis=info,tamis_tools::request=debug,rmcp=error";
 
+const HELP: &str = "\
+Serve the tools read, bash and grep to one MCP client over stdin and stdout, and prune their output over HTTP
+
+Usage: mcp-pruner
+
+Coding agents start it; `tamis run --pruner` configures one to do so. `tamis mcp` has the same tools, and prunes by itself.
+
+Environment:
+  PRUNER_URL         Address of the pruner; nothing is pruned if it is empty [default: http://localhost:8000/prune]
+  PRUNER_TIMEOUT_MS  Time limit of a request to it, 100 to 300000 [default: 30000]
+  MCP_PRUNER_CWD     Folder of commands and relative paths [default: the current folder]
+
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
+";
+
 pub(crate) fn run() -> CliResult {
-    if let Some(argument) = std::env::args_os().nth(1) {
-        let argument = argument.to_string_lossy();
-        return Err(CliError::usage(format_args!("mcp-pruner takes no arguments, but was given {argument:?}"))
-            .hint("it speaks MCP over stdin and stdout, and is configured with PRUNER_URL, PRUNER_TIMEOUT_MS and MCP_PRUNER_CWD"));
+    match std::env::args_os().nth(1).map(|argument| argument.to_string_lossy().into_owned()).as_deref() {
+        None => {}
+        Some("-h" | "--help") => return print::bytes(HELP.as_bytes()),
+        Some("-V" | "--version") => {
+            return print::line(format_args!("mcp-pruner {}", ServerProfile::MCP_PRUNER.version));
+        }
+        Some(argument) => {
+            return Err(CliError::usage(format_args!(
+                "mcp-pruner takes no arguments, but was given `{argument}`"
+            ))
+            .hint("`mcp-pruner --help` lists the variables that configure it"));
+        }
     }
     let variable = |name: &str| std::env::var_os(name);
     let log = variable("TAMIS_LOG").and_then(|log| log.into_string().ok()).filter(|log| !log.is_empty());
@@ -44,7 +69,9 @@ pub(crate) fn run() -> CliResult {
         folder.path().display()
     );
     if std::io::stdin().is_terminal() {
-        tracing::info!("mcp-pruner is meant to be started by an MCP client; Ctrl-D ends it");
+        print::note(
+            "waiting for MCP messages on stdin: mcp-pruner is for coding agents, which start it themselves; Ctrl-D ends it",
+        );
     }
     let workbench = Workbench {
         folder,

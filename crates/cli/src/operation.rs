@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use clap::Args;
+use serde_json::{Value, json};
 use tamis_config::ConfigEnvironment;
-use tamis_process::{Program, ProgramOutput};
 use tamis_sieve::{PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, signals};
+use crate::{print, setup, signals, style};
 
 /// The services and the runtime of a command.
 pub(crate) struct Operations {
@@ -52,41 +53,80 @@ impl Operations {
         Ok(outcome?)
     }
 
-    /// Runs a program, prints the part of its output that answers the question, and exits as the program does. Without a
-    /// question, the program replaces this process.
-    pub(crate) fn run_program(
-        &self,
-        program: Program,
-        question: Option<String>,
-        output: impl FnOnce(ProgramOutput) -> Vec<u8>,
-    ) -> CliResult {
-        let Some(question) = question.filter(|question| !question.is_empty()) else {
-            return Err(CliError::failed(program.exec()));
-        };
-        let ended = self
-            .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
-            .map_err(CliError::failed)?;
-        let (code, signal) = (ended.code(), ended.signal());
-        let output = output(ended);
-        if !output.is_empty() {
-            self.print_pruned(output, question)?;
-        }
-        CliError::passed(code, signal)
+    /// Prunes a text.
+    pub(crate) fn prune(&self, job: PruneJob) -> Result<(PruneJob, Pruned), CliError> {
+        self.run(async |context| context.services.prune(job, context.caller, context.cancellation).await)
     }
 
-    /// Prunes output for a question and prints it, with a summary on stderr.
-    pub(crate) fn print_pruned(&self, output: Vec<u8>, question: String) -> CliResult {
+    /// Prints output, or the part of it that answers the question, with a summary on stderr.
+    pub(crate) fn print_answer(&self, output: Vec<u8>, arguments: &AnswerArgs) -> CliResult {
+        let Some(question) = arguments.question() else { return print::bytes(&output) };
         let Some(text) = utf8_or_print(output)? else { return Ok(()) };
-        let job = PruneJob::new(text, question);
-        let (job, pruned) = self
-            .run(async |context| context.services.prune(job, context.caller, context.cancellation).await)?;
-        print::bytes(pruned.pruned_text.as_bytes())?;
+        let (job, pruned) = self.prune(arguments.job(text, question))?;
+        print::bytes(style::pruned(&pruned.pruned_text).as_bytes())?;
         if !pruned.pruned_text.ends_with('\n') && !pruned.pruned_text.is_empty() {
             print::bytes(b"\n")?;
         }
-        print_summary(&pruned, &job.text, "nothing was cut; try a more specific question");
-        setup::finish(&self.services);
+        print_summary(
+            &pruned,
+            &job.text,
+            "nothing was cut; try a more specific question, or --threshold 0.7",
+        );
         Ok(())
+    }
+
+    /// The same as JSON: `about`, and the text or the output of `prune_text`.
+    pub(crate) fn answer_json(
+        &self,
+        about: (&str, Value),
+        output: Vec<u8>,
+        arguments: &AnswerArgs,
+    ) -> Result<Value, CliError> {
+        let text = String::from_utf8(output)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let mut answer = match arguments.question() {
+            Some(question) => json!(self.prune(arguments.job(text, question))?.1),
+            None => json!({"text": text}),
+        };
+        answer[about.0] = about.1;
+        Ok(answer)
+    }
+}
+
+/// The question that output is pruned for, and how the answer is printed.
+#[derive(Args)]
+pub(crate) struct AnswerArgs {
+    /// Keep only what answers this question
+    #[arg(long, short)]
+    question: Option<String>,
+    /// Cut lines that score below this, 0 to 1; a higher threshold cuts more [default: 0.5]
+    #[arg(long, value_name = "SCORE", value_parser = share, requires = "question")]
+    threshold: Option<f64>,
+    /// Print JSON; with --question, the output of `prune_text`
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl AnswerArgs {
+    /// The question, unless it is empty.
+    pub(crate) fn question(&self) -> Option<&str> {
+        self.question.as_deref().filter(|question| !question.is_empty())
+    }
+
+    fn job(&self, text: String, question: &str) -> PruneJob {
+        let mut job = PruneJob::new(text, question.to_owned());
+        if let Some(threshold) = self.threshold {
+            job.options.threshold = threshold as f32;
+        }
+        job
+    }
+}
+
+/// Parses a number from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number from 0 to 1".to_owned()),
     }
 }
 

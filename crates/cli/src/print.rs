@@ -1,14 +1,18 @@
 //! Writing for people and pipes: stdout is only for what can be piped on, everything else goes to stderr.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::escape;
+use crate::{escape, pager, style};
 
 /// Writes to stdout exactly these bytes.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
+    if pager::write(bytes)? {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;
@@ -25,6 +29,15 @@ pub(crate) fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
     self::text(&format!("{text}\n"))
 }
 
+/// Writes the path of a file before its text, if there are several.
+pub(crate) fn file_head(path: &Path, index: usize, files: usize) -> Result<(), CliError> {
+    if files == 1 {
+        return Ok(());
+    }
+    let gap = if index == 0 { "" } else { "\n" };
+    line(format_args!("{gap}==> {} <==", path.display()))
+}
+
 /// Writes a value to stdout as indented JSON. Text of logs and of other programs in it must be redacted.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), CliError> {
     line(escape::json(&serde_json::to_string_pretty(value).map_err(CliError::internal)?))
@@ -32,7 +45,10 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), CliError> {
 
 /// Writes a line to stderr, with control characters escaped. Errors are ignored: there is nowhere to report them.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", escape::controls(&text.to_string()));
+    let line = style::note(escape::controls(&text.to_string())) + "\n";
+    if !pager::write_note(&line) {
+        let _ = io::stderr().lock().write_all(line.as_bytes());
+    }
 }
 
 /// Writes rows to stdout, the columns aligned; the last one is left as long as it is.

@@ -47,6 +47,136 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     assert_eq!(shown["recovery"]["originals"], 1, "the same text is kept once");
 }
 
+/// What is pasted from a pruned text restores what it stands for.
+#[test]
+fn recover_takes_markers_and_lists_of_lines_and_lists_recent_prunes() {
+    let fixture = Fixture::new();
+    let text = module();
+    let lines: Vec<_> = text.split('\n').collect();
+    let goal = "how does cache_17 fill the cache";
+    let pruned = fixture.run(&["prune", "--goal", goal], text.as_bytes());
+    let markers: Vec<_> = pruned.stdout.lines().filter(|line| line.starts_with("⟦PRUNÉ")).collect();
+    let cut = |marker: &str| {
+        let range = marker.split("lignes ").nth(1).unwrap().split(' ').next().unwrap();
+        let (first, last) = range.split_once('-').unwrap();
+        lines[first.parse::<usize>().unwrap() - 1..last.parse::<usize>().unwrap()].join("\n")
+    };
+    let recovered = fixture.run(&["recover", markers[0]], b"");
+    assert_eq!((recovered.stdout, recovered.code), (cut(markers[0]) + "\n", Some(0)), "{}", recovered.stderr);
+    let all = fixture.run(&["recover", "-"], markers.join("\n").as_bytes());
+    let expected: Vec<_> = markers.iter().map(|marker| cut(marker)).collect();
+    assert_eq!(all.stdout, expected.join("\n") + "\n", "{}", all.stderr);
+    // The whole note that follows a prune.
+    let noted = fixture.run(&["recover", pruned.stderr.lines().last().unwrap()], b"");
+    assert_eq!(noted.stdout, cut(markers[0]) + "\n", "{}", noted.stderr);
+    let id = markers[0].split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
+    let some = fixture.run(&["recover", id, "1-2,6", "--numbers"], b"");
+    assert_eq!(some.stdout, format!("1│ import os\n2│ import sys\n6│ {}\n", lines[5]), "{}", some.stderr);
+
+    fixture.run(&["prune", "--goal", "another goal entirely"], b"nothing to cut\n");
+    let listed = fixture.run(&["recover", "--list"], b"");
+    let shown: Vec<_> = listed.stdout.lines().collect();
+    assert_eq!(shown.len(), 2, "{}", listed.stdout);
+    assert!(
+        shown[0].starts_with("TIME") && shown[1].contains(id) && shown[1].ends_with(goal),
+        "{}",
+        listed.stdout
+    );
+    let listed = fixture.run(&["recover", "--list", "--json"], b"").json();
+    assert_eq!(
+        (&listed[0]["prune_id"], &listed[0]["goal"], &listed[0]["tool"]),
+        (&json!(id), &json!(goal), &json!("prune"))
+    );
+    assert_eq!(fixture.run(&["recover"], b"").code, Some(2));
+    fixture.run(&["data", "purge", "--recovery", "--yes"], b"");
+    assert_eq!(fixture.run(&["recover", "--list"], b"").stdout, "");
+}
+
+#[test]
+fn prune_and_read_take_several_files_and_stdin() {
+    let fixture = Fixture::new();
+    let write = |name: &str, text: &str| std::fs::write(fixture.work().join(name), text).unwrap();
+    write("module.py", &module());
+    write("short.txt", "one\ntwo\n");
+    let read = fixture.run(&["read", "short.txt", "-"], b"from stdin\n");
+    assert_eq!(read.stdout, "==> short.txt <==\none\ntwo\n\n==> - <==\nfrom stdin\n");
+    assert_eq!(fixture.run(&["read", "-"], b"from stdin\n").stdout, "from stdin\n");
+    let goal = "how does cache_17 fill the cache";
+    for arguments in [&["prune", "-g", goal, "module.py", "-"][..], &["read", "-q", goal, "module.py", "-"]] {
+        let ran = fixture.run(arguments, b"from stdin\n");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.starts_with("==> module.py <==\nimport os\n"), "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains("⟦PRUNÉ") && ran.stdout.ends_with("==> - <==\nfrom stdin\n"),
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(ran.stderr.matches("kept ").count(), 2, "{}", ran.stderr);
+        let answers = fixture.run(&[arguments, &["--json"]].concat(), b"from stdin\n").json();
+        assert_eq!(answers.as_array().unwrap().len(), 2);
+        assert_eq!(
+            (&answers[0]["path"], &answers[1]["pruned_text"]),
+            (&json!("module.py"), &json!("from stdin\n"))
+        );
+    }
+    // What can be read is printed; the rest is an error.
+    for command in [&["read"][..], &["prune", "-g", goal]] {
+        let ran = fixture.run(&[command, &["missing", "short.txt"]].concat(), b"");
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.stdout.ends_with("==> short.txt <==\none\ntwo\n"), "{}", ran.stdout);
+        assert!(
+            ran.stderr.contains("error: cannot read `missing`\n  because: No such file"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+/// Agents get the errors of `read` as the contract spells them; people get ours.
+#[test]
+fn errors_of_read_are_in_our_own_words() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.work().join("folder")).unwrap();
+    std::fs::File::create(fixture.work().join("huge")).unwrap().set_len(1 << 40).unwrap();
+    for (path, error) in [
+        (
+            "missing",
+            "error: cannot read `missing`\n  because: No such file or directory (os error 2)\n\nhint: `ls -ld missing` shows what is there\n",
+        ),
+        (
+            "folder",
+            "error: cannot read `folder`\n  because: Is a directory (os error 21)\n\nhint: `ls -ld folder` shows what is there\n",
+        ),
+        (
+            "/dev/zero",
+            "error: cannot read `/dev/zero`\n  because: it is a character device, not a file\n\nhint: `ls -ld /dev/zero` shows what is there\n",
+        ),
+        (
+            "huge",
+            "error: cannot read `huge`: it is larger than 64.0 MiB\n\nhint: `tamis bash -- head -c 1M huge` reads a part of it\n",
+        ),
+    ] {
+        let ran = fixture.run(&["read", path], b"");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), error));
+    }
+    let answer = fixture.run(&["call", "read", r#"{"file_path": "missing"}"#], b"");
+    assert!(
+        answer.stdout.starts_with("Error reading file: ENOENT: no such file or directory, open '"),
+        "{}",
+        answer.stdout
+    );
+}
+
+#[test]
+fn data_show_counts_in_the_singular_too() {
+    let fixture = Fixture::new();
+    fixture.run(&["prune", "--goal", "how does cache_17 fill the cache"], module().as_bytes());
+    let shown = fixture.run(&["data", "show"], b"").stdout;
+    for words in ["1 file, ", "1 row, ", " in 1 call; 0 tokens recovered later"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}
+
 #[test]
 fn a_command_builds_only_the_services_it_uses() {
     let fixture = Fixture::new();
@@ -93,7 +223,8 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["mcp", "--tools", "prune,none"], 2),
-        "error: unknown toolset `none`\n\nhint: the toolsets are: prune, workbench, trace, research, agents\n"
+        "error: unknown tool or toolset `none`\n\n\
+         hint: the toolsets are: default, prune, workbench, trace, research, agents, all; `tamis tools` lists the tools\n"
     );
     assert!(said(&["call", "health", "{"], 2).starts_with("error: invalid JSON input: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
@@ -158,16 +289,6 @@ fn read_grep_and_bash_answer_a_question() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);
     }
     assert_eq!(fixture.run(&["bash", "cat"], b"from stdin").stdout, "from stdin");
-    let missing = fixture.run(&["read", "missing"], b"");
-    assert_eq!(missing.code, Some(1));
-    assert_eq!(
-        missing.stderr,
-        format!(
-            "error: cannot read `missing`\n  because: ENOENT: no such file or directory, open '{}'\n\n\
-             hint: `ls -ld missing` shows what is there\n",
-            fixture.work().join("missing").display()
-        )
-    );
 }
 
 #[test]

@@ -7,6 +7,8 @@
 //! [`read_file`] reads any one file of the machine, for a tool that is not bound to roots: it never waits for a FIFO or a
 //! device, and never takes more memory than [`LARGEST_FILE`].
 //!
+//! [`FileSearch`] searches any files as ripgrep does, for a person at a terminal.
+//!
 //! Never: writing a file, or running a program.
 //!
 //! Walks use threads and a work queue of their own. rayon was tried: over 18,600 files the time was the same and the
@@ -15,6 +17,7 @@
 
 mod errors;
 mod file_patterns;
+mod file_search;
 mod glob;
 mod ignore_rules;
 mod list;
@@ -34,6 +37,7 @@ mod walk;
 mod working_folder;
 
 pub use errors::{AccessError, RootError};
+pub use file_search::{FileSearch, FileSearchError, FoundFile, FoundLine};
 pub use glob::{GlobError, GlobMatches, glob};
 pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};

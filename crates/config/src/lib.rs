@@ -236,10 +236,13 @@ impl Config {
     }
 }
 
+/// Names the pager of the command line, before any setting is known.
+pub const PAGER_VARIABLE: &str = "TAMIS_PAGER";
+
 /// A misspelt variable would otherwise do nothing, silently.
 fn unknown_variables(environment: &ConfigEnvironment) -> impl Iterator<Item = String> {
     let is_known = |name: &String| {
-        name == environment::CONFIG_VARIABLE
+        [environment::CONFIG_VARIABLE, PAGER_VARIABLE].contains(&name.as_str())
             || Setting::all().iter().any(|setting| setting.variables.contains(&name.as_str()))
     };
     let ours = environment.variables.keys().filter(|name| name.starts_with("TAMIS_"));

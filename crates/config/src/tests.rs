@@ -206,6 +206,7 @@ fn a_misspelt_variable_is_warned_about() {
     let mut home = TestHome::new();
     home.variable("TAMIS_HTTP_PRT", "3");
     home.variable("TAMIS_HTTP_PORT", "3");
+    home.variable("TAMIS_PAGER", "less");
     assert_eq!(home.load().unwrap().warnings, ["`TAMIS_HTTP_PRT` is not a setting; ignored"]);
 }
 

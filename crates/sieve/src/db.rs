@@ -4,7 +4,7 @@ use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, ToSql};
 
 use crate::Caller;
-use crate::ledger::{LedgerTotals, PruneRow, PruneSavings, RecoveryRow};
+use crate::ledger::{LedgerTotals, PruneRow, PruneSavings, RecentPrune, RecoveryRow};
 
 /// The ledger's tables. Migrations are only ever added.
 pub(crate) const COMPONENTS: &[Component] = &[Component {
@@ -141,6 +141,27 @@ pub(crate) fn savings_of_prunes(
         |row| row.get(0),
     )?;
     Ok(savings)
+}
+
+/// The latest prunes that cut something, the last first, each id once.
+pub(crate) fn recent_prunes(connection: &Connection, limit: usize) -> rusqlite::Result<Vec<RecentPrune>> {
+    let mut query = connection.prepare(
+        "SELECT prune_id, max(at), tool, client, project, lines_before, lines_after FROM prunes
+         WHERE lines_after < lines_before GROUP BY prune_id ORDER BY max(at) DESC, prune_id LIMIT ?1",
+    )?;
+    let rows = query.query_map([number(limit)], |row| {
+        Ok(RecentPrune {
+            prune_id: row.get(0)?,
+            at_ms: row.get(1)?,
+            tool: row.get(2)?,
+            client: row.get(3)?,
+            project: row.get(4)?,
+            lines_before: row.get(5)?,
+            lines_after: row.get(6)?,
+            goal: None,
+        })
+    })?;
+    rows.collect()
 }
 
 /// Rows of both tables.

@@ -42,6 +42,20 @@ pub struct PruneSavings {
     pub recovered_tokens: u64,
 }
 
+/// A prune whose original is still kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecentPrune {
+    pub prune_id: String,
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+    pub tool: String,
+    pub client: Option<String>,
+    pub project: Option<String>,
+    pub lines_before: u64,
+    pub lines_after: u64,
+    pub goal: Option<String>,
+}
+
 pub(crate) struct PruneRow {
     pub(crate) prune_id: String,
     pub(crate) at_ms: i64,
@@ -116,6 +130,12 @@ impl Ledger {
         Database::read_existing(&self.path, db::COMPONENTS, |connection| {
             db::savings_of_prunes(connection, &list, since)
         })
+    }
+
+    /// The latest prunes that cut something, the last first, each id once.
+    pub(crate) fn recent_prunes(&self, limit: usize) -> Result<Vec<RecentPrune>, StoreError> {
+        let read = |connection: &Connection| db::recent_prunes(connection, limit);
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
     }
 
     pub(crate) fn count(&self) -> Result<u64, StoreError> {

@@ -28,8 +28,8 @@ use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
 use originals::{OriginalError, OriginalStore};
 
-pub use ledger::{LedgerTotals, PruneSavings};
-pub use marker::prune_ids_in;
+pub use ledger::{LedgerTotals, PruneSavings, RecentPrune};
+pub use marker::{cuts_in, is_marker, prune_ids_in};
 #[doc(hidden)]
 pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
@@ -104,6 +104,22 @@ impl Sieve {
     pub fn goal(&self, prune_id: &str) -> Option<String> {
         let id = PruneId::parse(prune_id)?;
         self.store.as_ref()?.recovery.goal(&id, SystemTime::now())
+    }
+
+    /// The latest prunes that cut something and whose originals are kept, the last first, with their goals.
+    pub fn recent_prunes(&self, limit: usize) -> Result<Vec<RecentPrune>, StoreError> {
+        let Some(store) = &self.store else { return Ok(Vec::new()) };
+        let now = SystemTime::now();
+        let mut kept = Vec::new();
+        // Originals expire long before the ledger's rows, the oldest first.
+        for mut prune in store.ledger.recent_prunes(limit)? {
+            let Some(id) = PruneId::parse(&prune.prune_id) else { continue };
+            if store.recovery.is_kept(&id.text, now) {
+                prune.goal = store.recovery.goal(&id, now);
+                kept.push(prune);
+            }
+        }
+        Ok(kept)
     }
 
     /// Totals over the ledger, without rows that are still queued.

@@ -243,9 +243,15 @@ impl OriginalStore {
         String::from_utf8(bytes).map_err(|_| OriginalError::Damaged)
     }
 
+    /// Whether an original is stored and has not expired.
+    pub(crate) fn is_kept(&self, id: &TextId, now: SystemTime) -> bool {
+        let expiry = fs::metadata(self.path(id)).and_then(|about| about.modified());
+        expiry.is_ok_and(|expiry| expiry >= now)
+    }
+
     /// The goal of a prune, while its original is kept.
     pub(crate) fn goal(&self, id: &PruneId, now: SystemTime) -> Option<String> {
-        if fs::metadata(self.path(&id.text)).ok()?.modified().ok()? < now {
+        if !self.is_kept(&id.text, now) {
             return None;
         }
         let mut goal = String::new();

@@ -1,22 +1,24 @@
 use std::fs::File;
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tamis_sieve::{PruneOptions, PruneWarning};
+use serde_json::json;
+use tamis_sieve::{PruneOptions, PruneWarning, Pruned};
 use tamis_text::TextKind;
 use tamis_tools::PruneJob;
 
+use super::read::one_or_all;
 use crate::error::{CliError, CliResult};
 use crate::input::{self, Input};
-use crate::operation::{Operations, print_summary, print_warnings, utf8_or_print};
-use crate::{print, setup};
+use crate::operation::{Operations, print_summary, print_warnings, share, utf8_or_print};
+use crate::{print, setup, style};
 
 /// Cut a text down to what a goal needs
 ///
-/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line; pass its prune id and line
-/// numbers to `tamis recover`.
+/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line; `tamis recover` takes the
+/// marker, or its prune id and line numbers. Several files get a line with their path in front.
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Keep the lines that this goal needs
@@ -46,8 +48,9 @@ pub(crate) struct Prune {
     /// Print the JSON output of `prune_text`
     #[arg(long)]
     json: bool,
-    /// File to prune; read from stdin if omitted or `-`
-    file: Option<PathBuf>,
+    /// Files to prune; `-` is stdin, which is also read if no file is given
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -57,78 +60,105 @@ enum KindArgument {
     Docs,
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("expected a number from 0 to 1".to_owned()),
-    }
-}
-
 pub(crate) fn run(arguments: Prune) -> CliResult {
     let operations = Operations::new("prune")?;
-    let mut source = open(arguments.file.as_ref())?;
-    let bytes = match input::read(&mut source)? {
-        Input::Whole(bytes) => bytes,
-        Input::Beginning(_) if arguments.json => {
-            return Err(CliError::failed(anyhow::anyhow!("the text is larger than 64 MiB"))
-                .hint("without --json it is printed whole"));
+    let stdin = [PathBuf::from("-")];
+    let files = if arguments.files.is_empty() { &stdin } else { arguments.files.as_slice() };
+    let mut answers = Vec::new();
+    let mut failed = Vec::new();
+    for (index, path) in files.iter().enumerate() {
+        let is_only = files.len() == 1;
+        match arguments.prune(&operations, path, || print::file_head(path, index, files.len())) {
+            Ok(Some(pruned)) if is_only => answers.push(json!(pruned)),
+            Ok(Some(pruned)) => {
+                let mut answer = json!(pruned);
+                answer["path"] = json!(path);
+                answers.push(answer);
+            }
+            Ok(None) => {}
+            Err(error) if error.is_broken_pipe() => return Err(error),
+            Err(error) => failed.push(error),
         }
-        Input::Beginning(bytes) => return pass_through(&bytes, &mut source),
-    };
-    let text = if arguments.json {
-        let not_text = |error| CliError::failed(error).hint("convert the text to UTF-8 first");
-        String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error()))?
-    } else {
-        match utf8_or_print(bytes)? {
-            Some(text) => text,
-            None => return Ok(()),
-        }
-    };
-    let job = PruneJob {
-        kind: arguments.kind.map(|kind| match kind {
-            KindArgument::Code => TextKind::Code,
-            KindArgument::Logs => TextKind::Logs,
-            KindArgument::Docs => TextKind::Docs,
-        }),
-        options: PruneOptions {
-            threshold: arguments.threshold as f32,
-            max_prune_ratio: arguments.max_prune_ratio,
-            min_keep_lines: arguments.min_keep_lines,
-            timeout: Duration::from_millis(arguments.timeout_ms),
-            annotate_lines: arguments.annotate_lines,
-            include_markers: !arguments.no_markers,
-            ..PruneOptions::default()
-        },
-        ..PruneJob::new(text, arguments.goal)
-    };
-    let (job, pruned) = operations
-        .run(async |context| context.services.prune(job, context.caller, context.cancellation).await)?;
-    if arguments.json {
-        print::json(&pruned)?;
-    } else {
-        print::bytes(pruned.pruned_text.as_bytes())?;
-        let nothing_cut = "nothing was cut; try a more specific --goal, or --threshold 0.7";
-        print_summary(&pruned, &job.text, nothing_cut);
+    }
+    if !answers.is_empty() {
+        print::json(&one_or_all(answers, files.len()))?;
     }
     setup::finish(&operations.services);
-    Ok(())
+    CliError::last_of(failed)
 }
 
-fn open(file: Option<&PathBuf>) -> Result<Box<dyn Read>, CliError> {
-    Ok(match file {
-        Some(path) if path.as_os_str() != "-" => {
-            Box::new(File::open(path).map_err(|error| CliError::unreadable(path, error))?)
+impl Prune {
+    /// Prunes a file and prints it after `head`; for JSON, returns the result instead.
+    fn prune(
+        &self,
+        operations: &Operations,
+        path: &Path,
+        head: impl FnOnce() -> CliResult,
+    ) -> Result<Option<Pruned>, CliError> {
+        let mut source = open(path)?;
+        let bytes = match input::read(&mut source).map_err(|error| CliError::unreadable(path, error))? {
+            Input::Whole(bytes) => bytes,
+            Input::Beginning(_) if self.json => {
+                return Err(CliError::failed(anyhow::anyhow!("the text is larger than 64 MiB"))
+                    .hint("without --json it is printed whole"));
+            }
+            Input::Beginning(bytes) => {
+                head()?;
+                return pass_through(&bytes, &mut source).map(|()| None);
+            }
+        };
+        if self.json {
+            let not_text = |error| CliError::failed(error).hint("convert the text to UTF-8 first");
+            let text = String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error()))?;
+            return Ok(Some(operations.prune(self.job(text))?.1));
         }
-        _ => Box::new(std::io::stdin().lock()),
-    })
+        head()?;
+        let Some(text) = utf8_or_print(bytes)? else { return Ok(None) };
+        let (job, pruned) = operations.prune(self.job(text))?;
+        print::bytes(style::pruned(&pruned.pruned_text).as_bytes())?;
+        let nothing_cut = "nothing was cut; try a more specific --goal, or --threshold 0.7";
+        print_summary(&pruned, &job.text, nothing_cut);
+        Ok(None)
+    }
+
+    fn job(&self, text: String) -> PruneJob {
+        PruneJob {
+            kind: self.kind.map(|kind| match kind {
+                KindArgument::Code => TextKind::Code,
+                KindArgument::Logs => TextKind::Logs,
+                KindArgument::Docs => TextKind::Docs,
+            }),
+            options: PruneOptions {
+                threshold: self.threshold as f32,
+                max_prune_ratio: self.max_prune_ratio,
+                min_keep_lines: self.min_keep_lines,
+                timeout: Duration::from_millis(self.timeout_ms),
+                annotate_lines: self.annotate_lines,
+                include_markers: !self.no_markers,
+                ..PruneOptions::default()
+            },
+            ..PruneJob::new(text, self.goal.clone())
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read>, CliError> {
+    if path.as_os_str() == "-" {
+        input::announce_stdin();
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    Ok(Box::new(File::open(path).map_err(|error| CliError::unreadable(path, error))?))
 }
 
 /// Prints a text that is too large to be pruned, without holding it in memory.
 fn pass_through(beginning: &[u8], rest: &mut impl Read) -> CliResult {
     print_warnings(&[PruneWarning::InputTooLarge]);
-    let mut out = std::io::stdout().lock();
-    out.write_all(beginning)?;
-    std::io::copy(rest, &mut out)?;
-    out.flush()?;
-    Ok(())
+    print::bytes(beginning)?;
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match rest.read(&mut block)? {
+            0 => return Ok(()),
+            count => print::bytes(&block[..count])?,
+        }
+    }
 }

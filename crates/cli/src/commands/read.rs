@@ -1,28 +1,77 @@
+use std::path::{Path, PathBuf};
+
 use clap::Args;
+use serde_json::{Value, json};
+use tamis_codebase::ReadError;
 
 use crate::error::{CliError, CliResult};
-use crate::operation::Operations;
-use crate::print;
+use crate::operation::{AnswerArgs, Operations};
+use crate::{input, print, setup};
 
-/// Print a file, or the part of it that answers a question
+/// Print files, or the part of each that answers a question
 ///
-/// With --question, cuts are marked and can be restored with `tamis recover`. Without it, the file is printed unchanged.
+/// With --question, cuts are marked and can be restored with `tamis recover`. Without it, files are printed unchanged. Several
+/// files get a line with their path in front.
 #[derive(Args)]
 pub(crate) struct Read {
-    /// File to read
-    file: std::path::PathBuf,
-    /// Keep only what answers this question
-    #[arg(long, short)]
-    question: Option<String>,
+    /// Files to read; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: Read) -> CliResult {
+    let Read { files, answer } = arguments;
     let operations = Operations::new("read")?;
-    let bytes = operations
-        .run(async |context| context.services.workbench.read(&arguments.file, &context.cancellation).await)?
-        .map_err(|error| CliError::unreadable(&arguments.file, error))?;
-    match arguments.question.filter(|question| !question.is_empty()) {
-        Some(question) => operations.print_pruned(bytes, question),
-        None => print::bytes(&bytes),
+    let mut answers = Vec::new();
+    let mut failed = Vec::new();
+    for (index, path) in files.iter().enumerate() {
+        let bytes = match read(&operations, path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                failed.push(error);
+                continue;
+            }
+        };
+        if answer.json {
+            answers.push(operations.answer_json(("path", json!(path)), bytes, &answer)?);
+        } else {
+            print::file_head(path, index, files.len())?;
+            operations.print_answer(bytes, &answer)?;
+        }
     }
+    if answer.json && !answers.is_empty() {
+        print::json(&one_or_all(answers, files.len()))?;
+    }
+    setup::finish(&operations.services);
+    CliError::last_of(failed)
+}
+
+fn read(operations: &Operations, path: &Path) -> Result<Vec<u8>, CliError> {
+    if path.as_os_str() == "-" {
+        return Ok(input::stdin()?);
+    }
+    let read =
+        operations.run(async |context| context.services.workbench.read(path, &context.cancellation).await)?;
+    read.map_err(|error| match error {
+        // Agents get these as Node writes them.
+        ReadError::System { cause, .. } => CliError::unreadable(path, cause),
+        ReadError::NotAFile { kind, .. } => {
+            CliError::unreadable(path, anyhow::anyhow!("it is {kind}, not a file"))
+        }
+        ReadError::TooLarge { limit, .. } => {
+            let shown = path.display();
+            CliError::failed(anyhow::anyhow!(
+                "cannot read `{shown}`: it is larger than {}",
+                print::size(limit)
+            ))
+            .hint(format!("`tamis bash -- head -c 1M {shown}` reads a part of it"))
+        }
+    })
+}
+
+/// The answer for a single file, or a list of them for several.
+pub(super) fn one_or_all(mut answers: Vec<Value>, files: usize) -> Value {
+    if files == 1 { answers.pop().unwrap_or_default() } else { Value::Array(answers) }
 }

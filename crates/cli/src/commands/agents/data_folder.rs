@@ -9,7 +9,7 @@ use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings};
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup};
+use crate::setup;
 
 /// How long to wait for another coordinator when one has just ended, while the user waits.
 const ABSENCE_LIMIT: Duration = Duration::from_secs(2);
@@ -81,8 +81,6 @@ impl AgentsFolder {
                 Err(error) => failed.push(error),
             }
         }
-        let last = failed.pop();
-        failed.iter().for_each(print::error);
-        (done, last.map_or(Ok(()), Err))
+        (done, CliError::last_of(failed))
     }
 }

@@ -9,7 +9,7 @@ use super::data_folder::AgentsFolder;
 use super::log_file::{Lines, LogFile};
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
-use crate::{escape, print, signals};
+use crate::{escape, pager, print, signals};
 
 /// How often a log that is followed is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -36,6 +36,9 @@ pub(crate) struct Logs {
 }
 
 pub(crate) fn run(arguments: &Logs) -> CliResult {
+    if arguments.follow {
+        pager::turn_off();
+    }
     let id = &arguments.id;
     let folder = AgentsFolder::of_process()?;
     let instance = folder.existing(id)?;

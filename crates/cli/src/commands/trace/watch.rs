@@ -8,7 +8,7 @@ use super::options::Source;
 use super::render;
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::CliResult;
-use crate::{escape, print, signals, table};
+use crate::{escape, pager, print, signals, table};
 
 /// Follow sessions as they are written, one line per event, until Ctrl-C
 #[derive(Args)]
@@ -21,6 +21,7 @@ pub(crate) struct WatchCommand {
 }
 
 pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
+    pager::turn_off();
     // Until there is something to follow, Ctrl-C ends it as it ends any program.
     let trace = arguments.source.open()?;
     let only = arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?;
