@@ -1,6 +1,7 @@
 //! The structure of source code: where its definitions and imports are, and which symbols a range of lines uses.
 //!
-//! Entry points: [`outline`], which parses with tree-sitter if it can and otherwise uses heuristics, and [`symbol_uses`].
+//! Entry points: [`outline`], which parses with tree-sitter if it can and otherwise uses heuristics, [`symbol_uses`], and
+//! [`each_declaration`] for names without a body: constants, fields, keys.
 //! Heuristics read indentation and keywords; they are a hundred times cheaper, and work for any language and for broken
 //! code. Parsing is exact.
 //!
@@ -8,6 +9,7 @@
 //! gives the same outline on every machine.
 
 mod c_style;
+mod declarations;
 mod grammars;
 mod heuristic_outline;
 mod keywords;
@@ -18,6 +20,7 @@ mod parsed_outline;
 mod signature;
 mod symbol_uses;
 
+pub use declarations::{DeclarationKind, Notation, each_declaration};
 pub use heuristic_outline::heuristic_outline;
 pub use language::Language;
 pub use line::{is_attribute_line, is_closing_line, is_comment_line, line_indent};
