@@ -1,4 +1,5 @@
-//! Word counts of a codebase: for each file, how often it has each word and name of a query, and which names it defines.
+//! Word counts of a codebase: for each file, how often it has each word and name of a query, and which names it defines or
+//! otherwise declares. Spellings of one word are counted together.
 //!
 //! Entry points: a [`WordQuery`] makes a [`WordCounter`]; [`survey`] counts in every file of the roots, by looking up an index
 //! where an [`Indexer`] has one that is valid, and by reading everything where not. The answer is the same either way.
@@ -10,14 +11,18 @@
 
 mod index;
 mod indexer;
+mod spelling;
 mod survey;
+mod symbols;
 mod word_counter;
 
 pub use indexer::{IndexSettings, IndexUse, Indexer, survey};
+pub use spelling::word_stem;
 pub use survey::FileCounts;
+pub use symbols::{Declared, SymbolHit, fold_name};
 pub use word_counter::{WordCounter, WordQuery, each_run, in_run, parts_of};
 
-/// The query of a text in tests: what is in backticks is a name, and its parts and all other words are stems.
+/// The query of a text in tests: what is in backticks is a name, its parts and all other words are stems, and all are symbols.
 #[cfg(test)]
 fn query(text: &str) -> WordQuery {
     let mut query = WordQuery::default();
@@ -30,6 +35,9 @@ fn query(text: &str) -> WordQuery {
     };
     for (number, piece) in text.split('`').enumerate() {
         for run in piece.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|run| !run.is_empty()) {
+            if query.symbols.len() < 10 && !query.symbols.iter().any(|known| known == run) {
+                query.symbols.push(run.to_owned());
+            }
             if number % 2 == 1 && query.names.len() < 24 && !query.names.iter().any(|known| known == run) {
                 query.names.push(run.to_owned());
             }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, scan};
 use tamis_redact::searchable_bytes;
 
+use crate::symbols::{Declared, LineScan};
 use crate::word_counter::{WordCounter, defines_at};
 
 /// The counts of one file.
@@ -16,6 +17,8 @@ pub struct FileCounts {
     pub counts: Option<Box<[u16]>>,
     /// A bit for each name that the file defines, by the name's number.
     pub defines: u32,
+    /// How the file declares the symbols of the query.
+    pub declares: Declared,
 }
 
 impl FileCounts {
@@ -41,7 +44,7 @@ impl FileCounts {
     pub(crate) fn by_reading(place: RootedPath, bytes: &[u8], counter: &WordCounter) -> FileCounts {
         let length = bytes.len() as u64;
         let found = FileCounts::of_words(place, bytes, counter);
-        if found.counts.is_none() {
+        if found.counts.is_none() && found.declares == Declared::default() {
             return found;
         }
         match searchable_bytes(bytes) {
@@ -56,16 +59,21 @@ impl FileCounts {
         let first_name = counter.name_column(0);
         let mut counts: Option<Box<[u16]>> = None;
         let mut defines = 0;
-        counter.each_hit(bytes, |hit| {
-            let counts = counts.get_or_insert_with(|| vec![0; counter.columns()].into_boxed_slice());
-            counts[hit.column] = counts[hit.column].saturating_add(1);
-            if let Some(number) = hit.column.checked_sub(first_name)
-                && defines & (1 << number) == 0
-                && defines_at(bytes, hit.at)
-            {
-                defines |= 1 << number;
-            }
+        let mut declares = Declared::default();
+        let mut scan = LineScan::new(&counter.symbols, bytes, &place.path);
+        counter.each_candidate(bytes, |at, run| {
+            counter.hits_of(at, run, &mut |hit| {
+                let counts = counts.get_or_insert_with(|| vec![0; counter.columns()].into_boxed_slice());
+                counts[hit.column] = counts[hit.column].saturating_add(1);
+                if let Some(number) = hit.column.checked_sub(first_name)
+                    && defines & (1 << number) == 0
+                    && defines_at(bytes, hit.at)
+                {
+                    defines |= 1 << number;
+                }
+            });
+            scan.see(at, run, |_, name, kind| declares |= counter.symbols.declared_by(name, kind));
         });
-        FileCounts { place, bytes: bytes.len() as u64, counts, defines }
+        FileCounts { place, bytes: bytes.len() as u64, counts, defines, declares }
     }
 }

@@ -4,19 +4,24 @@
 //! parts (`parseYaml` has two) match stems. The index must count with [`each_run`] and [`parts_of`] too, so that the numbers
 //! are the same.
 //!
-//! An Aho-Corasick automaton of the stems skips most of a text: every word begins with its stem. Only runs with a match are
-//! split into parts.
+//! An Aho-Corasick automaton of the stems skips most of a text: every word begins with its stem, or with another spelling of it
+//! ([`beginnings`]). Only runs with a match are split into parts.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::{memchr, memrchr};
 use tamis_text::interner::Interner;
-use tamis_text::words::{WordPiece, each_word, stem};
+use tamis_text::words::{WordPiece, each_word};
 
-/// What to count, each thing once: stems of words, and names that are spelled exactly so. At most 32 names.
+use crate::spelling::{beginnings, word_stem};
+use crate::symbols::SymbolSet;
+
+/// What to count, each thing once: stems of words, names that are spelled exactly so, and symbols, of which only declarations
+/// matter. At most 32 names and 10 symbols.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordQuery {
     pub stems: Vec<String>,
     pub names: Vec<String>,
+    pub symbols: Vec<String>,
 }
 
 /// Counts a query's words. Columns are its stems, then its names.
@@ -25,6 +30,7 @@ pub struct WordCounter {
     automaton: Option<AhoCorasick>,
     stems: Interner,
     names: Interner,
+    pub(crate) symbols: SymbolSet,
     /// Whether a stem is not ASCII: the automaton ignores only ASCII case.
     foreign: bool,
 }
@@ -41,7 +47,7 @@ const MAX_RUN_LENGTH: usize = 96;
 
 /// Bytes of a line that are searched for a definition. A longer line is generated, and searching it for each of its words would
 /// take quadratic time.
-const MAX_LINE_LENGTH: usize = 1 << 10;
+pub(crate) const MAX_LINE_LENGTH: usize = 1 << 10;
 
 pub fn in_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
@@ -66,7 +72,7 @@ pub fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
     let mut describe = |text: &str| {
         each_word(text, |word, piece| {
             if piece == WordPiece::Part && word.starts_with(|c: char| c.is_alphabetic()) {
-                visit(stem(word));
+                visit(&word_stem(word));
             }
         });
     };
@@ -76,7 +82,7 @@ pub fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
     }
 }
 
-fn end_of_run(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn end_of_run(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|&byte| !in_run(byte)).map_or(bytes.len(), |length| from + length)
 }
 
@@ -89,15 +95,25 @@ impl WordCounter {
         for name in &query.names {
             names.intern(name);
         }
-        let foreign = query.stems.iter().any(|stem| !stem.is_ascii());
+        let symbols = SymbolSet::new(&query.symbols);
+        let anchors: Vec<&str> = symbols.anchors().collect();
+        let foreign = query
+            .stems
+            .iter()
+            .map(String::as_str)
+            .chain(anchors.iter().copied())
+            .any(|stem| !stem.is_ascii());
+        let written = query.stems.iter().flat_map(|stem| beginnings(stem));
+        let written = written.chain(query.names.iter().cloned());
+        let written: Vec<String> = written.chain(anchors.iter().flat_map(|stem| beginnings(stem))).collect();
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::LeftmostFirst)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(query.stems.iter().chain(&query.names))
+            .build(&written)
             .ok()
             .filter(|_| !foreign);
-        WordCounter { query, automaton, stems, names, foreign }
+        WordCounter { query, automaton, stems, names, symbols, foreign }
     }
 
     pub fn columns(&self) -> usize {
@@ -115,9 +131,14 @@ impl WordCounter {
 
     /// Calls `visit` with each hit, in order of place.
     pub fn each_hit(&self, bytes: &[u8], mut visit: impl FnMut(Hit)) {
+        self.each_candidate(bytes, |at, run| self.hits_of(at, run, &mut visit));
+    }
+
+    /// Calls `visit` with each run that may be a hit.
+    pub(crate) fn each_candidate(&self, bytes: &[u8], mut visit: impl FnMut(usize, &[u8])) {
         let Some(automaton) = &self.automaton else {
             if self.foreign {
-                each_run(bytes, |at, run| self.hits_of(at, run, &mut visit));
+                each_run(bytes, visit);
             }
             return;
         };
@@ -128,11 +149,11 @@ impl WordCounter {
                 start -= 1;
             }
             at = end_of_run(bytes, found.end());
-            self.hits_of(start, &bytes[start..at.min(start + MAX_RUN_LENGTH)], &mut visit);
+            visit(start, &bytes[start..at.min(start + MAX_RUN_LENGTH)]);
         }
     }
 
-    fn hits_of(&self, at: usize, run: &[u8], visit: &mut impl FnMut(Hit)) {
+    pub(crate) fn hits_of(&self, at: usize, run: &[u8], visit: &mut impl FnMut(Hit)) {
         parts_of(run, |part| {
             if let Some(column) = self.stems.find(part) {
                 visit(Hit { at, column: column as usize });
@@ -190,7 +211,7 @@ fn defined_in_line(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// As much of a line as is looked at. One that is not UTF-8 defines nothing.
-fn beginning(line: &[u8]) -> &str {
+pub(crate) fn beginning(line: &[u8]) -> &str {
     let read = &line[..line.len().min(MAX_LINE_LENGTH)];
     match std::str::from_utf8(read) {
         Ok(text) => text,

@@ -4,9 +4,9 @@ use tamis_syntax::{Definition, Outline, is_attribute_line, is_comment_line};
 
 /// Lines and the outline that was made of them.
 #[derive(Clone, Copy)]
-pub(super) struct Outlined<'a> {
-    pub(super) lines: &'a [&'a str],
-    pub(super) outline: &'a Outline,
+pub(crate) struct Outlined<'a> {
+    pub(crate) lines: &'a [&'a str],
+    pub(crate) outline: &'a Outline,
 }
 
 /// Keywords of types and modules.
@@ -34,12 +34,12 @@ const PRAGMAS: [&str; 14] = [
 ];
 
 impl<'a> Outlined<'a> {
-    pub(super) fn definition(&self, number: usize) -> &'a Definition {
+    pub(crate) fn definition(&self, number: usize) -> &'a Definition {
         &self.outline.definitions[number]
     }
 
     /// Its own name; empty when it has none.
-    pub(super) fn name(&self, number: usize) -> &'a str {
+    pub(crate) fn name(&self, number: usize) -> &'a str {
         let definition = self.definition(number);
         let line = self.lines.get(definition.signature.first);
         let name = line.and_then(|line| line.get(definition.name.clone())).unwrap_or("");
@@ -48,7 +48,7 @@ impl<'a> Outlined<'a> {
     }
 
     /// The enclosing definition, or the type of a method.
-    pub(super) fn parent(&self, number: usize) -> Option<&'a str> {
+    pub(crate) fn parent(&self, number: usize) -> Option<&'a str> {
         if let Some(receiver) = self.receiver(number) {
             return Some(receiver);
         }
@@ -68,7 +68,7 @@ impl<'a> Outlined<'a> {
         (!name.is_empty()).then_some(name)
     }
 
-    pub(super) fn qualified(&self, number: usize) -> String {
+    pub(crate) fn qualified(&self, number: usize) -> String {
         let name = self.name(number);
         match self.parent(number) {
             Some(parent) if !name.is_empty() => format!("{parent}.{name}"),
@@ -76,7 +76,7 @@ impl<'a> Outlined<'a> {
         }
     }
 
-    pub(super) fn is_type(&self, number: usize) -> bool {
+    pub(crate) fn is_type(&self, number: usize) -> bool {
         let definition = self.definition(number);
         let Some(line) = self.lines.get(definition.signature.first) else { return false };
         let before = line.get(..definition.name.start).unwrap_or("");
@@ -84,7 +84,7 @@ impl<'a> Outlined<'a> {
     }
 
     /// The innermost definition around a line, including its lead.
-    pub(super) fn around(&self, line: usize) -> Option<usize> {
+    pub(crate) fn around(&self, line: usize) -> Option<usize> {
         let spans = |definition: &Definition| definition.lead <= line && line <= definition.last;
         let inner = |&at: &usize| (self.definition(at).depth, at);
         (0..self.outline.definitions.len())
@@ -92,8 +92,24 @@ impl<'a> Outlined<'a> {
             .max_by_key(inner)
     }
 
+    /// The definition of this name that begins on a line.
+    pub(crate) fn at_line(&self, line: usize, name: &str) -> Option<usize> {
+        let definitions = self.outline.definitions.iter().enumerate();
+        let mut here = definitions.filter(|(_, definition)| definition.signature.first == line);
+        here.find(|(at, _)| self.name(*at) == name).map(|(at, _)| at)
+    }
+
+    /// The innermost definition, also one without a name, around the declaration of `name` on a line.
+    pub(crate) fn enclosing(&self, line: usize, name: &str) -> Option<usize> {
+        let spans = |definition: &Definition| definition.signature.first <= line && line <= definition.last;
+        let own = self.at_line(line, name);
+        (0..self.outline.definitions.len())
+            .filter(|&at| Some(at) != own && spans(self.definition(at)))
+            .max_by_key(|&at| (self.definition(at).depth, at))
+    }
+
     /// The signature on one line.
-    pub(super) fn signature(&self, number: usize) -> String {
+    pub(crate) fn signature(&self, number: usize) -> String {
         let span = self.definition(number).signature;
         let lines = self.lines.get(span.first..=span.last).unwrap_or_default();
         let words = lines
@@ -106,13 +122,23 @@ impl<'a> Outlined<'a> {
     }
 
     /// The first sentence of its doc comment or docstring; empty when there is none.
-    pub(super) fn first_sentence(&self, number: usize) -> String {
+    pub(crate) fn first_sentence(&self, number: usize) -> String {
         let definition = self.definition(number);
         let above = self.lines.get(definition.lead..definition.signature.first).unwrap_or_default();
         let below =
             self.lines.get(definition.signature.last + 1..=definition.last.max(definition.signature.last));
         let docstring = below.and_then(docstring);
         docstring.unwrap_or_else(|| comment(above))
+    }
+}
+
+impl Outlined<'_> {
+    /// The first sentence of the comment right above a line.
+    pub(crate) fn sentence_above(&self, line: usize) -> String {
+        let above = self.lines[..line.min(self.lines.len())].iter().rev();
+        let count =
+            above.take_while(|line| is_comment_line(line.trim()) || is_attribute_line(line.trim())).count();
+        comment(&self.lines[line.min(self.lines.len()) - count..line.min(self.lines.len())])
     }
 }
 

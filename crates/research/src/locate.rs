@@ -2,9 +2,11 @@
 
 mod corpus;
 mod file_class;
+mod file_names;
 mod files_by_word;
 mod locations;
 mod rank;
+mod symbols;
 
 use std::sync::Arc;
 
@@ -15,14 +17,16 @@ pub(crate) use file_class::{FileClass, is_test};
 pub(crate) use files_by_word::FilesByWord;
 pub use locations::Category;
 pub(crate) use locations::{Location, Locations};
+pub(crate) use symbols::{Certainty, SymbolPlace};
 
-use crate::question::Question;
+use crate::question::{Question, Term};
 use crate::{BoundedReader, RoleError};
 use corpus::Corpus;
-use rank::{Weights, rank};
+use file_names::NameMatch;
+use rank::{Ranked, Weights, rank};
 
 const MAX_SPOTS: usize = 12;
-/// With more than this share of the question's weight in no file, nothing is found.
+/// With more than this share of the weight of a question for a name in no file, nothing is found.
 const MAX_ABSENT: f64 = 0.6;
 
 /// Finds the best files: scans every file of the roots, or looks them up in the index.
@@ -35,26 +39,16 @@ pub(crate) fn locate(
     let counter = WordCounter::new(question.word_query());
     let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
     let weights = Weights::of(question, &counter, &corpus);
-    let ranked = if weights.share_absent() > MAX_ABSENT && !names_something(question, &counter, &weights) {
-        Vec::new()
-    } else {
-        rank(question, &counter, &weights, &corpus, &reader.roots, stop)?
-    };
+    let declared = symbols::find(question, &counter, &corpus, &reader.roots, stop)?;
+    let files = file_names::find(question, &corpus);
+    let is_found = !declared.is_empty() || !files.is_empty() || is_in_files(question, &counter, &weights);
+    let ranked =
+        if is_found { rank(question, &counter, &weights, &corpus, &reader.roots, stop)? } else { Vec::new() };
+    let is_named = declared.first().is_some_and(|first| first.certainty <= Certainty::Named)
+        || files.first().is_some_and(|(_, matched)| *matched <= NameMatch::Stem);
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
-    let best = ranked
-        .into_iter()
-        .take(MAX_SPOTS)
-        .map(|ranked| {
-            let place = corpus.files[ranked.file].place.clone();
-            Location {
-                category: Category::of(&place.path),
-                place,
-                line: Some(ranked.line),
-                name: ranked.name,
-                score: ranked.score,
-            }
-        })
-        .collect();
+    let coverage = if is_named { 1.0 } else { coverage };
+    let best = in_order(&declared, &files, ranked, &corpus);
     let names = question.names.iter().filter(|name| !name.doubtful).map(|name| name.text.clone());
     let spoken = question.terms.iter().filter(|term| term.spoken).map(|term| term.word.clone());
     let columns = question.terms.iter().map(|term| (term.spoken, &term.word));
@@ -67,14 +61,77 @@ pub(crate) fn locate(
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
+        declared,
         files_by_word: Arc::new(FilesByWord::of(question, corpus.files)),
     })
 }
 
-/// Whether the question spells a name that exists.
-fn names_something(question: &Question, counter: &WordCounter, weights: &Weights) -> bool {
-    let names = question.names.iter().enumerate();
-    names
-        .filter(|(_, name)| !name.doubtful)
-        .any(|(number, _)| weights.columns[counter.name_column(number)] > 0.0)
+/// Whether the files have what the question is about: a name that it spells, or a word that does not only ask.
+fn is_in_files(question: &Question, counter: &WordCounter, weights: &Weights) -> bool {
+    let is_there = |column: usize| weights.columns[column] > 0.0;
+    let mut names = question.names.iter().enumerate().filter(|(_, name)| !name.doubtful);
+    if names.clone().any(|(number, _)| is_there(counter.name_column(number))) {
+        return true;
+    }
+    // A question about a name that is nowhere is answered only where most of it is found.
+    if names.next().is_some() {
+        return weights.share_absent() <= MAX_ABSENT;
+    }
+    let words = question.terms.iter().enumerate().filter(|(_, term)| term.spoken);
+    let is_subject = |term: &Term| !term.asks || question.terms.iter().all(|term| term.asks || !term.spoken);
+    words.filter(|(_, term)| is_subject(term)).any(|(column, _)| is_there(column))
+}
+
+/// Files that the question names and declarations of what it names first, then the ranked files.
+fn in_order(
+    declared: &[SymbolPlace],
+    files: &[(usize, NameMatch)],
+    ranked: Vec<Ranked>,
+    corpus: &Corpus,
+) -> Vec<Location> {
+    let score = ranked.first().map_or(1.0, |first| first.score);
+    let at_symbol = |place: &SymbolPlace| Location {
+        category: Category::of(&place.place.path),
+        place: place.place.clone(),
+        line: Some(place.line),
+        name: Some(place.name.clone()),
+        score,
+    };
+    let at_file = |file: usize| {
+        let place = corpus.files[file].place.clone();
+        Location { category: Category::of(&place.path), place, line: None, name: None, score }
+    };
+    let symbols = |least: Certainty, most: Certainty| {
+        declared.iter().filter(move |place| (least..=most).contains(&place.certainty)).map(at_symbol)
+    };
+    let named = |least: NameMatch, most: NameMatch| {
+        files
+            .iter()
+            .filter(move |(_, matched)| (least..=most).contains(matched))
+            .map(|(file, _)| at_file(*file))
+    };
+    let first = named(NameMatch::Whole, NameMatch::WholeInAnyCase)
+        .chain(symbols(Certainty::Exact, Certainty::Folded))
+        .chain(named(NameMatch::Stem, NameMatch::Stem))
+        .chain(symbols(Certainty::Named, Certainty::Named))
+        .chain(named(NameMatch::Words, NameMatch::Words))
+        .chain(symbols(Certainty::Set, Certainty::Local))
+        .chain(named(NameMatch::Part, NameMatch::Part));
+    let rest = ranked.into_iter().map(|ranked| {
+        let place = corpus.files[ranked.file].place.clone();
+        Location {
+            category: Category::of(&place.path),
+            place,
+            line: Some(ranked.line),
+            name: ranked.name,
+            score: ranked.score,
+        }
+    });
+    let mut best: Vec<Location> = Vec::new();
+    for location in first.chain(rest) {
+        if best.len() < MAX_SPOTS && !best.iter().any(|known| known.place == location.place) {
+            best.push(location);
+        }
+    }
+    best
 }

@@ -9,15 +9,17 @@
 
 mod identifiers;
 mod stop_words;
+mod symbols;
 
 use std::collections::BTreeSet;
 
-use tamis_code_index::WordQuery;
+use tamis_code_index::{WordQuery, word_stem};
 use tamis_redact::Redacted;
-use tamis_text::words::{WordPiece, each_word, stem};
+use tamis_text::words::{WordPiece, each_word};
 
 pub(crate) use identifiers::Identifier;
-use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, STOP_WORDS, TEST_PHRASES};
+use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, REQUESTS, STOP_WORDS, TEST_PHRASES};
+pub(crate) use symbols::Symbol;
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +32,10 @@ pub(crate) struct Question {
     pub(crate) members: Vec<(usize, usize)>,
     /// Whether it wants examples or similar implementations, so that the pattern finder is worth its time.
     pub(crate) wants_examples: bool,
+    /// Its words beside those that only ask, as they are written; empty when there are many.
+    pub(crate) content: Vec<String>,
+    /// What these may name.
+    pub(crate) symbols: Vec<Symbol>,
     /// In order of appearance.
     pub(crate) identifiers: Vec<Identifier>,
     /// Stems of the content words.
@@ -54,6 +60,8 @@ pub(crate) struct Term {
     pub(crate) word: String,
     /// Whether it is a word of the question, and not only part of a name.
     pub(crate) spoken: bool,
+    /// Whether it only asks: that no file has it says nothing.
+    pub(crate) asks: bool,
 }
 
 /// More would cost time and change nothing: the rest of a very long question is not looked for.
@@ -75,8 +83,12 @@ impl Question {
             }
         }
         let Parts { mut names, members, doubtful, words, .. } = parts;
+        let content = symbols::content(text);
         let mut terms: Vec<Term> = Vec::new();
-        for word in &words {
+        // "find", "show": a request that opens the question is not about finding.
+        let opening = words.first().filter(|word| REQUESTS.contains(&word.to_lowercase().as_str()));
+        let is_opening = |number: usize| number == 0 && opening.is_some() && !content.contains(&words[0]);
+        for (_, word) in words.iter().enumerate().filter(|(number, _)| !is_opening(*number)) {
             add_term(&mut terms, word, true);
         }
         for name in &names {
@@ -85,6 +97,16 @@ impl Question {
                     add_term(&mut terms, word, false);
                 }
             });
+        }
+        if terms.is_empty() {
+            // "where is main": the only word is one that most questions have.
+            for word in &content {
+                each_word(word, |word, piece| {
+                    if piece == WordPiece::Part {
+                        push_term(&mut terms, word, true);
+                    }
+                });
+            }
         }
         terms.truncate(MAX_TERMS);
         names.truncate(MAX_NAMES);
@@ -103,7 +125,7 @@ impl Question {
         let mut stems = BTreeSet::new();
         each_word(text, |word, _| {
             if word.len() > 2 && !ASKING.contains(&word) {
-                stems.insert(stem(word).to_owned());
+                stems.insert(word_stem(word).into_owned());
             }
         });
         let lower = text.to_lowercase();
@@ -113,6 +135,8 @@ impl Question {
             terms,
             members,
             wants_examples,
+            symbols: symbols::symbols(&content),
+            content,
             identifiers: identifiers::identifiers(text),
             stems,
             wants_tests: TEST_PHRASES.iter().any(|words| lower.contains(words)),
@@ -124,6 +148,7 @@ impl Question {
         WordQuery {
             stems: self.terms.iter().map(|term| term.stem.clone()).collect(),
             names: self.names.iter().map(|name| name.text.clone()).collect(),
+            symbols: self.symbols.iter().map(|symbol| symbol.text.clone()).collect(),
         }
     }
 
@@ -139,7 +164,7 @@ impl Question {
     pub(crate) fn matched_stems(&self, text: &str) -> BTreeSet<&str> {
         let mut matched = BTreeSet::new();
         each_word(text, |word, _| {
-            if let Some(known) = self.stems.get(stem(word)) {
+            if let Some(known) = self.stems.get(&*word_stem(word)) {
                 matched.insert(known.as_str());
             }
         });
@@ -150,7 +175,7 @@ impl Question {
     pub(crate) fn unmatched_words(&self, name: &str) -> usize {
         let mut unmatched = BTreeSet::new();
         each_word(name, |word, piece| {
-            if piece == WordPiece::Part && !self.stems.contains(stem(word)) {
+            if piece == WordPiece::Part && !self.stems.contains(&*word_stem(word)) {
                 unmatched.insert(word.to_owned());
             }
         });
@@ -173,12 +198,17 @@ fn add_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
     if word.len() < 2 || jargon || STOP_WORDS.contains(&word.as_str()) {
         return;
     }
-    let stem = stem(&word).to_owned();
+    push_term(terms, &word, spoken);
+}
+
+/// Adds a lower-case word.
+fn push_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
+    let stem = word_stem(word).into_owned();
     if let Some(known) = terms.iter_mut().find(|term| term.stem == stem) {
         known.spoken |= spoken;
         return;
     }
-    terms.push(Term { stem, word, spoken });
+    terms.push(Term { stem, word: word.to_owned(), spoken, asks: REQUESTS.contains(&word) });
 }
 
 #[derive(Default)]

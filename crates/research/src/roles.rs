@@ -2,7 +2,6 @@
 
 pub(crate) mod analyzer;
 mod code_lines;
-mod definitions;
 mod format;
 mod locator;
 mod name_search;

@@ -9,6 +9,7 @@ use super::segment::{self, Key};
 use super::tree::Tree;
 use super::{IndexError, db};
 use crate::survey::FileCounts;
+use crate::symbols::Declared;
 use crate::word_counter::WordCounter;
 
 /// The survey of all files of a tree; changed files are read. The connection must see one state of the database throughout:
@@ -46,7 +47,13 @@ pub(super) fn look_up(
             // Not text, or too large.
             let Some(bytes) = length else { continue };
             numbers[entry.number as usize] = files.len() as u32;
-            files.push(Some(FileCounts { place, bytes, counts: None, defines: 0 }));
+            files.push(Some(FileCounts {
+                place,
+                bytes,
+                counts: None,
+                defines: 0,
+                declares: Declared::default(),
+            }));
         }
     }
     let keys = keys(counter);
@@ -58,13 +65,14 @@ pub(super) fn look_up(
                 let at = numbers.get(number as usize).map_or(usize::MAX, |&at| at as usize);
                 // One that has changed since, or has gone, has its counts elsewhere or nowhere.
                 let Some(file) = files.get_mut(at).and_then(Option::as_mut) else { return };
-                match column.checked_sub(counter.columns()) {
-                    Some(name) => file.defines |= 1 << name,
-                    None => {
+                match *column {
+                    Column::Defines(name) => file.defines |= 1 << name,
+                    Column::Declares(bits) => file.declares |= bits,
+                    Column::Counted(column) => {
                         let counts = file
                             .counts
                             .get_or_insert_with(|| vec![0u16; counter.columns()].into_boxed_slice());
-                        counts[*column] = count;
+                        counts[column] = count;
                     }
                 }
             });
@@ -74,16 +82,26 @@ pub(super) fn look_up(
     Ok(files.into_iter().flatten().collect())
 }
 
-/// What is looked for in each segment: the columns of the counter, then what is defined.
-fn keys(counter: &WordCounter) -> Vec<(Key, usize)> {
+/// What a key is about.
+#[derive(Clone, Copy)]
+enum Column {
+    Counted(usize),
+    /// The number of a name.
+    Defines(usize),
+    Declares(Declared),
+}
+
+/// What is looked for in each segment.
+fn keys(counter: &WordCounter) -> Vec<(Key, Column)> {
     let mut keys = Vec::new();
     for (column, stem) in counter.query.stems.iter().enumerate() {
-        keys.push((Key::stem(stem), column));
+        keys.push((Key::stem(stem), Column::Counted(column)));
     }
     for (number, name) in counter.query.names.iter().enumerate() {
-        keys.push((Key::name(name), counter.name_column(number)));
-        keys.push((Key::definition(name), counter.columns() + number));
+        keys.push((Key::name(name), Column::Counted(counter.name_column(number))));
+        keys.push((Key::definition(name), Column::Defines(number)));
     }
+    counter.symbols.each_sign(|sign, bits| keys.push((Key::symbol(sign), Column::Declares(bits))));
     keys
 }
 

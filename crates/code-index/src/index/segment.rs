@@ -7,6 +7,7 @@ use tamis_redact::searchable_bytes;
 use tamis_text::interner::hash;
 
 use super::codec::{Reader, put_number};
+use crate::symbols::{SymbolSign, each_sign};
 use crate::word_counter::{each_definition, each_run, parts_of};
 
 /// What is counted, as a hash.
@@ -31,6 +32,14 @@ impl Key {
         Key(hash(name.as_bytes()) ^ 0x4445_4649_0000_0003)
     }
 
+    pub(super) fn symbol(sign: SymbolSign<'_>) -> Key {
+        match sign {
+            SymbolSign::Definition(name) => Key(hash(name.as_bytes()) ^ 0x5359_4d42_0000_0004),
+            SymbolSign::Declaration(name) => Key(hash(name.as_bytes()) ^ 0x4445_434c_0000_0005),
+            SymbolSign::Folded(name) => Key(hash(name.as_bytes()) ^ 0x464f_4c44_0000_0006),
+        }
+    }
+
     pub(super) fn bucket(self) -> u32 {
         (self.0 >> (64 - BUCKET_BITS)) as u32
     }
@@ -53,7 +62,7 @@ pub(super) struct EncodedSegment {
 
 impl SegmentBuilder {
     /// Adds a file; none if it is not text.
-    pub(super) fn add(&mut self, bytes: Option<&[u8]>) {
+    pub(super) fn add(&mut self, path: &str, bytes: Option<&[u8]>) {
         let number = self.lengths.len() as u32;
         self.lengths.push(bytes.map_or(0, |bytes| bytes.len() as u64 + 1));
         let Some(bytes) = bytes else { return };
@@ -67,6 +76,7 @@ impl SegmentBuilder {
             }
         });
         each_definition(bytes, |name| keys.push(Key::definition(name).0));
+        each_sign(bytes, path, |sign| keys.push(Key::symbol(sign).0));
         keys.sort_unstable();
         for same in keys.chunk_by(|a, b| a == b) {
             self.counts.push((same[0], number, u16::try_from(same.len()).unwrap_or(u16::MAX)));

@@ -50,8 +50,9 @@ pub(super) fn write_segments(
             if stop.is_due() || failed.load(Ordering::Relaxed) {
                 break;
             }
-            let Some(is_text) = read(roots, &known.folders[folder].place(file), &mut bytes) else { continue };
-            builder.add(is_text.then_some(bytes.as_slice()));
+            let place = known.folders[folder].place(file);
+            let Some(is_text) = read(roots, &place, &mut bytes) else { continue };
+            builder.add(&place.path, is_text.then_some(bytes.as_slice()));
             pending.push((folder, file));
             if builder.is_full() {
                 flush(&mut builder, &mut pending);

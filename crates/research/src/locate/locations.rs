@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tamis_codebase::{RootedPath, Roots};
 
-use super::FilesByWord;
+use super::{FilesByWord, SymbolPlace};
 use crate::Reference;
 
 /// The best files for a question, best first, each once.
@@ -18,6 +18,8 @@ pub(crate) struct Locations {
     pub(crate) absent: Vec<String>,
     /// The share of the question's weight that the best file has, from 0 to 1.
     pub(crate) coverage: f64,
+    /// Declarations of the symbol that the question names, best first.
+    pub(crate) declared: Vec<SymbolPlace>,
     /// Which files have which words, for later searches.
     pub(crate) files_by_word: Arc<FilesByWord>,
 }
@@ -36,6 +38,13 @@ pub(crate) struct Location {
 }
 
 impl Locations {
+    /// Whether a location declares what the question names.
+    pub(crate) fn declares(&self, location: &Location) -> bool {
+        let is =
+            |declared: &SymbolPlace| declared.place == location.place && Some(declared.line) == location.line;
+        self.declared.iter().any(is)
+    }
+
     /// The same with these references first.
     pub(crate) fn led_by(&self, references: &[Reference], roots: &Roots) -> Locations {
         let mut best: Vec<Location> = Vec::new();

@@ -86,7 +86,7 @@ impl Weights {
             // What is in no code may still be in prose, and is rare there.
             let is_there = files > 0 || anywhere(column);
             columns.push(if is_there { rarity(files) * stands } else { 0.0 });
-            absent[column] = if is_there { 0.0 } else { rarity(0) * stands };
+            absent[column] = if is_there || term.asks { 0.0 } else { rarity(0) * stands };
         }
         for (number, name) in question.names.iter().enumerate() {
             let column = counter.name_column(number);

@@ -88,6 +88,43 @@ pub(super) const EXAMPLE_WORDS: [&str; 11] = [
     "similar", "usages",
 ];
 
+/// Words by which a question requests something. That a file does not have them says nothing about what is requested.
+#[rustfmt::skip]
+pub(super) const REQUESTS: [&str; 79] = [
+    "calculate", "calculated", "calculates", "calculating", "calculation", "compute", "computed", "computes", "computing",
+    "declaration", "declare", "declared", "declares", "define", "defined", "defines", "defining", "definition", "definitions",
+    "describe", "display", "exactly", "exist", "exists", "explain", "find", "found", "give", "happen", "happening", "happens",
+    "implement", "implementation", "implemented", "implementing", "implements", "know", "let", "list", "live", "lives", "locate",
+    "located", "location", "look", "looking", "mean", "means", "need", "performed", "place", "point", "purpose", "responsible", "search",
+    "searching", "see", "shown", "show", "shows", "source", "spot", "tell", "thing", "things", "try", "understand", "us", "used", "uses",
+    "using", "want", "wanted", "whereabouts", "work", "working", "works", "written", "yourself",
+];
+
+/// Words that say what kind of thing a name is.
+#[rustfmt::skip]
+pub(super) const SYMBOL_KINDS: [&str; 47] = [
+    "attribute", "class", "classes", "column", "constant", "constants", "constructor", "decorator", "endpoint", "enum", "env",
+    "environment", "exception", "field", "file", "files", "fixture", "flag", "function", "functions", "identifier", "interface",
+    "key", "macro", "member", "method", "methods", "module", "option", "package", "parameter", "property", "route", "routine",
+    "setting", "sql", "struct", "structure", "symbol", "table", "trait", "type", "types", "union", "variable", "variables",
+    "variant",
+];
+
+/// The same beside a name that is written as code.
+pub(super) const BESIDE_CODE: [&str; 11] = [
+    "command",
+    "component",
+    "config",
+    "configuration",
+    "error",
+    "helper",
+    "hook",
+    "model",
+    "name",
+    "settings",
+    "template",
+];
+
 /// Stop words of the analyzer, the pattern finder and the search in notes.
 #[rustfmt::skip]
 pub(super) const ASKING: [&str; 104] = [

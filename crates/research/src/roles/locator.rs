@@ -50,7 +50,8 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
     }
     key_findings.extend(by_category(locations, &shown));
     let defined = |location: &&Location| {
-        question.names.iter().any(|name| !name.doubtful && location.name.as_ref() == Some(&name.text))
+        locations.declares(location)
+            || question.names.iter().any(|name| !name.doubtful && location.name.as_ref() == Some(&name.text))
     };
     let named = locations.best.iter().find(defined);
     let best = &locations.best[0];

@@ -10,8 +10,8 @@ use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
 use super::code_lines::CodeLines;
-use super::definitions::Outlined;
 use super::paths::is_prose_or_data;
+use crate::definitions::Outlined;
 use crate::locate::Locations;
 use crate::{RoleError, RoleErrorKind};
 

@@ -1,5 +1,7 @@
 //! Judges files by their paths.
 
+use tamis_syntax::Notation;
+
 /// Whether a module of this name holds the tests of its file.
 pub(super) fn is_test_module(name: &str) -> bool {
     matches!(name, "test" | "tests")
@@ -7,7 +9,9 @@ pub(super) fn is_test_module(name: &str) -> bool {
 
 /// Whether the file is prose or data, in which a name does not count as a use.
 pub(super) fn is_prose_or_data(path: &str) -> bool {
-    let Some((_, ending)) = path.rsplit('/').next().unwrap_or(path).rsplit_once('.') else { return false };
+    let Some((_, ending)) = path.rsplit('/').next().unwrap_or(path).rsplit_once('.') else {
+        return Notation::of_path(path) == Notation::Prose;
+    };
     #[rustfmt::skip]
     const ENDINGS: [&str; 34] = [
         "md", "mdx", "rst", "txt", "adoc", "org", "tex", "json", "jsonl", "lock", "csv", "tsv", "svg", "po", "pot", "xml",

@@ -270,7 +270,7 @@ fn a_misspelled_name_is_not_found_and_similar_names_are_noted() {
             "Defined under a similar name: `URLField` (forms/fields.py:11).",
         ),
         (
-            "Where is `urlfield` implemented?",
+            "Where is `urlfeild` implemented?",
             "Defined under a similar name: `URLField` (forms/fields.py:11).",
         ),
     ] {
@@ -279,6 +279,9 @@ fn a_misspelled_name_is_not_found_and_similar_names_are_noted() {
         assert_eq!((joined(&finding.notes).as_str(), finding.confidence), (near, Confidence::Low));
         assert_eq!((finding.references.len(), finding.key_findings.len()), (0, 0));
     }
+    // Another case is another spelling of the same name.
+    let finding = located(&FIELDS, "Where is `urlfield` implemented?");
+    assert!(finding.summary.starts_with("URLField (forms/fields.py:11)"), "{}", finding.summary);
     assert_eq!(located(&FIELDS, "Where is `Frobnicator` implemented?").notes, []);
 }
 

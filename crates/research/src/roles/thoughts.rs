@@ -5,9 +5,10 @@
 
 mod note;
 
+use tamis_code_index::word_stem;
 use tamis_codebase::{RootedPath, StopSignal, scan};
 use tamis_redact::searchable_bytes;
-use tamis_text::words::{each_word, stem};
+use tamis_text::words::each_word;
 
 use self::note::{NoteFile, is_note};
 use super::Job;
@@ -108,7 +109,7 @@ fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {
     let mut counts = vec![(0, 0); stems.len()];
     let mut count = |text: &str, heading: bool| {
         each_word(text, |word, _| {
-            if let Ok(at) = stems.binary_search(&stem(word)) {
+            if let Ok(at) = stems.binary_search(&&*word_stem(word)) {
                 *(if heading { &mut counts[at].0 } else { &mut counts[at].1 }) += 1;
             }
         });

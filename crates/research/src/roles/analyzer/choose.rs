@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::target::Target;
+use crate::definitions::Outlined;
 use crate::locate::is_test;
 use crate::locate::{Category, Location, Locations};
 use crate::question::{Identifier, Question};
-use crate::roles::definitions::Outlined;
 use crate::roles::name_search::{HitKind, NameHits};
 use crate::roles::paths::{is_prose_or_data, is_test_module};
 use crate::{BoundedReader, SourceFile};
@@ -26,6 +26,8 @@ const POINTED_AT: f64 = 15.0;
 const RIGHT_TYPE: f64 = 40.0;
 /// The cost of each rank of the locator.
 const FURTHER_DOWN: f64 = 1.0;
+/// The score of what the locator found to be what the question names: nothing is better.
+const DECLARED: f64 = 1000.0;
 /// What each word of a definition's name costs that the question does not have.
 const STRANGE_WORD: f64 = 0.3;
 
@@ -85,6 +87,10 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
     if wants_tests && question.identifiers.is_empty() {
         ranked.retain(|(_, location)| is_test(&location.place.path));
     }
+    if let Some(target) = declared(question, locations, reader, &mut chosen.limited) {
+        chosen.named.push(target);
+        return chosen;
+    }
     for (rank, location) in ranked.into_iter().take(MAX_SPOTS) {
         let found = |question: &Identifier| {
             let least = if question.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
@@ -136,6 +142,26 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
     chosen.named = best(named, question, true, MAX_TARGETS);
     chosen.unnamed = best(unnamed, question, false, MAX_UNNAMED);
     chosen
+}
+
+/// The declaration of the symbol that the question names.
+fn declared(
+    question: &Question,
+    locations: &Locations,
+    reader: &BoundedReader,
+    limited: &mut bool,
+) -> Option<Target> {
+    let first = locations.declared.first()?;
+    // A model may have put another place first.
+    let is_listed = locations.best.iter().any(|location| locations.declares(location));
+    let source = reader.read_if_possible(&first.place, limited).filter(|_| is_listed)?;
+    let lines = source.lines();
+    let outlined = Outlined { lines: &lines, outline: source.outline() };
+    let target = match outlined.at_line(first.line - 1, &first.name) {
+        Some(number) => Target::of(&source, number, question, Some(DECLARED)),
+        None => Target::declared(&source, first.line - 1, &first.name, question, DECLARED),
+    };
+    Some(Target { fit: DECLARED, ..target })
 }
 
 /// Adds what their words are worth: the rarer among all of them, the more. Those that have hardly any go.

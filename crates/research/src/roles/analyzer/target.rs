@@ -5,8 +5,8 @@ use tamis_syntax::{LineSpan, ParseBudget, SymbolUse, SymbolUses};
 
 use super::data::{Datum, data};
 use crate::SourceFile;
+use crate::definitions::Outlined;
 use crate::question::Question;
-use crate::roles::definitions::Outlined;
 
 /// A definition.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +99,39 @@ impl Target {
             score: score.unwrap_or(0.0),
             fit: 0.0,
             types: types(&source.text),
+        }
+    }
+
+    /// A name without a body, such as a constant or a field. Its signature is its line.
+    pub(super) fn declared(
+        source: &SourceFile,
+        line: usize,
+        name: &str,
+        question: &Question,
+        score: f64,
+    ) -> Target {
+        let lines = source.lines();
+        let outlined = Outlined { lines: &lines, outline: source.outline() };
+        let content = lines.get(line).copied().unwrap_or("");
+        let around =
+            outlined.enclosing(line, name).map(|at| outlined.name(at)).filter(|name| !name.is_empty());
+        Target {
+            place: source.place.clone(),
+            line: line + 1,
+            name: name.to_owned(),
+            parent: around.map(str::to_owned),
+            is_type: false,
+            signature: content.trim().trim_end_matches(['{', ',']).trim_end().to_owned(),
+            sentence: outlined.sentence_above(line),
+            uses: SymbolUses::default(),
+            data: Vec::new(),
+            members: Vec::new(),
+            neighbours: Vec::new(),
+            coverage: question.coverage(&format!("{name} {content}")),
+            named: true,
+            score,
+            fit: score,
+            types: Vec::new(),
         }
     }
 

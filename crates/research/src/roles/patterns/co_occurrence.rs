@@ -4,11 +4,11 @@
 //! among the files, the more it is worth.
 
 use aho_corasick::AhoCorasick;
+use tamis_code_index::word_stem;
 use tamis_codebase::{RootedPath, StopSignal, scan};
 use tamis_redact::searchable_bytes;
 use tamis_syntax::{defined_name, is_attribute_line};
 use tamis_text::split_lines;
-use tamis_text::words::stem;
 
 use super::Occurrence;
 use crate::locate::is_test;
@@ -92,7 +92,7 @@ fn words_of(question: &str, stems: &[&str], mask: Mask) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in question.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
         let lower = word.to_lowercase();
-        let known = stems.iter().position(|known| *known == stem(&lower));
+        let known = stems.iter().position(|known| *known == word_stem(&lower));
         if known.is_some_and(|at| mask >> at & 1 == 1) && !words.contains(&lower) {
             words.push(lower);
         }

@@ -1,0 +1,153 @@
+//! Spellings of one word: British and American, singular and plural.
+//!
+//! [`word_stem`] is the stem under which all of them are counted. The automaton of the counter looks for beginnings of words as they
+//! are written, so [`beginnings`] lists those of a stem.
+
+use std::borrow::Cow;
+
+use tamis_text::words::stem;
+
+/// Roots that American English spells with `or`.
+#[rustfmt::skip]
+const OUR: [&str; 24] = [
+    "armour", "behaviour", "candour", "clamour", "colour", "discolour", "endeavour", "favour", "fervour", "flavour", "harbour",
+    "honour", "humour", "labour", "misbehaviour", "neighbour", "odour", "parlour", "rigour", "rumour", "savour", "splendour",
+    "tumour", "vapour",
+];
+
+/// Words without a rule, and what they are counted as.
+#[rustfmt::skip]
+const IRREGULAR: [(&str, &str); 59] = [
+    ("acknowledgement", "acknowledgment"), ("acknowledgements", "acknowledgment"), ("analyses", "analyze"),
+    ("analysis", "analyze"), ("appendices", "appendix"), ("artefact", "artifact"), ("artefacts", "artifact"), ("axes", "axis"),
+    ("bonuses", "bonus"), ("calibre", "caliber"), ("catalogue", "catalog"), ("catalogued", "catalog"),
+    ("catalogues", "catalog"), ("centre", "center"), ("centred", "centered"), ("centres", "center"), ("children", "child"),
+    ("corpora", "corpus"), ("criteria", "criterion"), ("defence", "defense"), ("defences", "defense"),
+    ("dependant", "dependent"), ("dialogue", "dialog"), ("dialogues", "dialog"), ("enrol", "enroll"), ("fibre", "fiber"),
+    ("fibres", "fiber"), ("focuses", "focus"), ("fulfil", "fulfill"), ("grey", "gray"), ("greys", "gray"), ("halves", "half"),
+    ("indices", "index"), ("judgement", "judgment"), ("judgements", "judgment"), ("leaves", "leaf"), ("licence", "license"),
+    ("licenced", "license"), ("licences", "license"), ("litre", "liter"), ("matrices", "matrix"), ("metre", "meter"),
+    ("metres", "meter"), ("mould", "mold"), ("offence", "offense"), ("people", "person"), ("practise", "practice"),
+    ("pretence", "pretense"), ("programme", "program"), ("programmes", "program"), ("radii", "radius"),
+    ("sceptical", "skeptical"), ("schemata", "schema"), ("statuses", "status"), ("storey", "story"), ("theatre", "theater"),
+    ("vertices", "vertex"), ("viruses", "virus"), ("yoghurt", "yogurt"),
+];
+
+/// Endings of verbs in `-ise` and `-yse`, after the `s`.
+const ENDINGS: [&str; 11] =
+    ["e", "ed", "es", "er", "ers", "ing", "able", "ation", "ations", "ational", "ement"];
+
+/// The stem under which a lower-case word is counted.
+pub fn word_stem(word: &str) -> Cow<'_, str> {
+    match american(word) {
+        Cow::Borrowed(word) => Cow::Borrowed(single(stem(word))),
+        Cow::Owned(word) => Cow::Owned(single(stem(&word)).to_owned()),
+    }
+}
+
+/// `cancelled` has the stem of `canceled`.
+fn single(stem: &str) -> &str {
+    if stem.len() > 3 && stem.ends_with("ll") { &stem[..stem.len() - 1] } else { stem }
+}
+
+/// The word in American spelling; irregular plurals as singulars.
+fn american(word: &str) -> Cow<'_, str> {
+    if word.len() < 4 || !word.is_ascii() {
+        return Cow::Borrowed(word);
+    }
+    if let Ok(at) = IRREGULAR.binary_search_by(|(known, _)| (*known).cmp(word)) {
+        return Cow::Borrowed(IRREGULAR[at].1);
+    }
+    if word.contains("our")
+        && let Some(root) = OUR.iter().find(|root| word.starts_with(**root))
+    {
+        return Cow::Owned(format!("{}r{}", &root[..root.len() - 2], &word[root.len()..]));
+    }
+    // `initialise`, `analyse`, `normalisation`.
+    let Some(at) = word.rfind("is").filter(|at| *at > 2).or_else(|| word.rfind("lys").map(|at| at + 1))
+    else {
+        return Cow::Borrowed(word);
+    };
+    if ENDINGS.contains(&&word[at + 2..]) {
+        return Cow::Owned(format!("{}z{}", &word[..=at], &word[at + 2..]));
+    }
+    Cow::Borrowed(word)
+}
+
+/// Beginnings of words of this stem as they may be written: every word of the stem begins with one of them.
+pub(crate) fn beginnings(stem: &str) -> Vec<String> {
+    let mut list = vec![stem.to_owned()];
+    for (written, counted) in IRREGULAR {
+        if word_stem(counted) == stem && !written.starts_with(stem) {
+            list.push(written.to_owned());
+        }
+    }
+    for root in OUR {
+        // `colored` keeps what `color` loses.
+        if stem.len() >= root.len() - 1 && stem.starts_with(&root[..root.len() - 2]) {
+            list.push(root.to_owned());
+        }
+    }
+    if let Some(at) = stem.rfind("iz").or_else(|| stem.rfind("yz")) {
+        list.push(format!("{}s{}", &stem[..=at], &stem[at + 2..]));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_in_order() {
+        assert!(IRREGULAR.is_sorted() && OUR.is_sorted());
+    }
+
+    /// Each row is one word in several spellings.
+    #[test]
+    fn spellings_of_a_word_have_one_stem() {
+        for row in ROWS {
+            let stems: Vec<_> = row.split(' ').map(word_stem).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{row}: {stems:?}");
+        }
+    }
+
+    #[test]
+    fn words_begin_with_a_beginning_of_their_stem() {
+        for word in ROWS.iter().flat_map(|row| row.split(' ')) {
+            let stem = word_stem(word);
+            let beginnings = beginnings(&stem);
+            assert!(
+                beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())),
+                "{word}: {beginnings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_words_stay_apart() {
+        for (one, other) in [("four", "for"), ("hour", "hor"), ("this", "thiz"), ("course", "corse")] {
+            assert_ne!(word_stem(one), word_stem(other), "{one} {other}");
+        }
+    }
+
+    #[rustfmt::skip]
+    const ROWS: [&str; 60] = [
+        "colour color colours colors", "coloured colored colouring coloring", "behaviour behavior behaviours behaviors",
+        "favourite favorite favourites favorites", "neighbour neighbor neighbours neighbors", "honour honor", "labour labor",
+        "flavour flavor", "initialise initialize initialised initialized initialising initializing initialiser initializer",
+        "initialisation initialization", "serialise serialize serialiser serializer serialisation serialization",
+        "optimise optimize optimisation optimization", "normalise normalize normalisation normalization",
+        "authorise authorize authorisation authorization", "synchronise synchronize synchronising synchronizing",
+        "recognise recognize recognised recognized", "organisation organization", "analyse analyze analysed analyzed analyser analyzer",
+        "analysis analyses", "catalogue catalog catalogues catalogs", "dialogue dialog", "centre center centres centers",
+        "metre meter", "licence license licences licenses", "defence defense", "grey gray", "artefact artifact artefacts artifacts",
+        "programme program", "judgement judgment", "acknowledgement acknowledgment", "cancelled canceled cancelling canceling cancel",
+        "cancellation cancelation", "labelled labeled label labels", "modelling modeling model", "signalled signaled signal",
+        "travelled traveled traveller traveler", "fulfil fulfill fulfilled", "enrol enroll enrolled", "install installed installing",
+        "call calls called calling", "fill filled filling", "index indexes indices", "vertex vertices", "matrix matrices",
+        "child children", "status statuses", "virus viruses", "leaf leaves", "half halves", "query queries", "policy policies",
+        "class classes", "address addresses", "process processes", "entry entries", "key keys", "cache caches", "box boxes",
+        "user users", "criterion criteria",
+    ];
+}

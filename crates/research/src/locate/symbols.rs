@@ -1,0 +1,290 @@
+//! Where the symbols are declared that a short question names: definitions before uses, code before tests before texts, the
+//! exact spelling before others.
+
+use std::cmp::Reverse;
+
+use tamis_code_index::{SymbolHit, WordCounter};
+use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
+use tamis_redact::searchable_bytes;
+use tamis_syntax::{DeclarationKind, Notation, heuristic_outline, line_indent};
+use tamis_text::split_lines;
+
+use super::FileClass;
+use super::corpus::Corpus;
+use crate::definitions::Outlined;
+use crate::question::{Question, Symbol};
+
+/// A declaration of a symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SymbolPlace {
+    pub(crate) place: RootedPath,
+    /// From 1.
+    pub(crate) line: usize,
+    pub(crate) name: String,
+    pub(crate) certainty: Certainty,
+}
+
+/// How surely a place is what a question names, surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Certainty {
+    /// Declared in the spelling of the question.
+    Exact,
+    /// Declared in another spelling.
+    Folded,
+    /// In the spelling of the question, but announced, quoted, or a key: a prototype, a route, a setting.
+    Named,
+    /// An attribute that is only set, or a key in code.
+    Set,
+    FoldedName,
+    /// A local variable.
+    Local,
+}
+
+/// Files that are read for a symbol.
+const MAX_FILES: usize = 80;
+const MAX_THREADS: usize = 8;
+
+/// The places that declare the symbol that the question is about, best first: the first of its symbols that has any. `score` is
+/// what the ranking says about a file.
+pub(super) fn find(
+    question: &Question,
+    counter: &WordCounter,
+    corpus: &Corpus,
+    roots: &Roots,
+    stop: &StopSignal,
+) -> Result<Vec<SymbolPlace>, Stopped> {
+    let is_there = |symbol: &Symbol| {
+        let mut texts = question.terms.iter().map(|term| term.word.as_str());
+        let text = symbol.text.to_lowercase();
+        let column = texts.position(|word| word == text).or_else(|| {
+            let name = question.names.iter().position(|name| name.text == symbol.text)?;
+            Some(counter.name_column(name))
+        });
+        column.is_none_or(|column| corpus.files.iter().any(|file| file.count(column) > 0))
+    };
+    for (number, symbol) in question.symbols.iter().enumerate() {
+        // Without the others, which are in no file, one word is all that the question names.
+        let is_alone = || {
+            question
+                .symbols
+                .iter()
+                .enumerate()
+                .all(|(other, known)| other == number || known.is_whole || !is_there(known))
+        };
+        if symbol.is_whole || is_alone() {
+            let places = declarations(number, symbol, counter, corpus, roots, stop)?;
+            if !places.is_empty() {
+                return Ok(places);
+            }
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn declarations(
+    number: usize,
+    symbol: &Symbol,
+    counter: &WordCounter,
+    corpus: &Corpus,
+    roots: &Roots,
+    stop: &StopSignal,
+) -> Result<Vec<SymbolPlace>, Stopped> {
+    let mut files: Vec<usize> =
+        (0..corpus.files.len()).filter(|file| corpus.files[*file].declares.has(number)).collect();
+    let by_place = |a: usize, b: usize| corpus.files[a].place.cmp(&corpus.files[b].place);
+    let order = |file: usize| {
+        let declares = corpus.files[file].declares;
+        (Reverse(declares.is_defined(number)), Reverse(declares.is_declared(number)), corpus.classes[file])
+    };
+    files.sort_by(|&a, &b| order(a).cmp(&order(b)).then_with(|| by_place(a, b)));
+    files.truncate(MAX_FILES);
+    let lists = in_parallel(&files, cores().min(MAX_THREADS), |files| {
+        let (mut found, mut bytes) = (Vec::new(), Vec::new());
+        for (_, &file) in files.take_while(|_| !stop.is_due()) {
+            let place = &corpus.files[file].place;
+            // It may have gone since the survey.
+            if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_ok()
+                && !is_binary(&bytes)
+            {
+                let in_file = DeclaredIn { number, symbol, place, class: corpus.classes[file] };
+                found.extend(in_file.best(&searchable_bytes(&bytes), counter));
+            }
+        }
+        found
+    });
+    stop.check()?;
+    let mut found: Vec<Candidate> = lists.into_iter().flatten().collect();
+    found.sort();
+    Ok(found.into_iter().map(|candidate| candidate.place()).collect())
+}
+
+/// A declaration, in the order in which declarations are presented.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    /// How far its owner is from the one that the question names.
+    owner: usize,
+    certainty: Certainty,
+    class: FileClass,
+    kind: DeclarationKind,
+    is_function: bool,
+    path: RootedPath,
+    line: usize,
+    name: String,
+}
+
+impl Candidate {
+    fn place(self) -> SymbolPlace {
+        SymbolPlace { place: self.path, line: self.line, name: self.name, certainty: self.certainty }
+    }
+}
+
+/// A symbol and a file that declares it.
+struct DeclaredIn<'a> {
+    number: usize,
+    symbol: &'a Symbol,
+    place: &'a RootedPath,
+    class: FileClass,
+}
+
+impl DeclaredIn<'_> {
+    /// The best declaration of the file.
+    fn best(&self, bytes: &[u8], counter: &WordCounter) -> Option<Candidate> {
+        let text = String::from_utf8_lossy(bytes);
+        let lines = split_lines(&text);
+        let mut hits: Vec<(usize, String, DeclarationKind)> = Vec::new();
+        let (mut line, mut counted) = (0, 0);
+        counter.each_symbol(bytes, &self.place.path, |hit: SymbolHit<'_>| {
+            line += memchr::memchr_iter(b'\n', &bytes[counted..hit.line_start]).count();
+            counted = hit.line_start;
+            if hit.symbol == self.number {
+                hits.push((line, hit.name.to_owned(), hit.kind));
+            }
+        });
+        if hits.is_empty() {
+            return None;
+        }
+        let outline = heuristic_outline(&lines, &|| false);
+        let outlined = Outlined { lines: &lines, outline: &outline };
+        let candidates = hits.into_iter().filter_map(|(line, name, kind)| {
+            let certainty = self.certainty(outlined, line, &name, kind)?;
+            let owner = self.owner_distance(outlined, line, &name, &text);
+            let is_function = outlined.at_line(line, &name).is_some_and(|at| !outlined.is_type(at));
+            let (class, path) = (self.class, self.place.clone());
+            Some(Candidate { owner, certainty, class, kind, is_function, path, line: line + 1, name })
+        });
+        candidates.min()
+    }
+
+    /// None when the place only looks like a declaration.
+    fn certainty(
+        &self,
+        outlined: Outlined<'_>,
+        line: usize,
+        name: &str,
+        kind: DeclarationKind,
+    ) -> Option<Certainty> {
+        let is_exact = name == self.symbol.text;
+        let notation = Notation::of_path(&self.place.path);
+        let around = outlined.enclosing(line, name);
+        let is_type = around.is_some_and(|at| outlined.is_type(at));
+        let in_function = around.is_some() && !is_type;
+        let lines = outlined.lines;
+        let above = lines[..line]
+            .iter()
+            .rev()
+            .find(|above| !above.trim().is_empty())
+            .map_or("", |above| above.trim());
+        // `: size_(size), name_(name) {}` sets what is declared elsewhere.
+        let initialises =
+            notation == Notation::CLike && (above.ends_with(',') || lines[line].trim().starts_with(':'));
+        let is_top = line_indent(outlined.lines[line]) == 0;
+        let strength = match kind {
+            DeclarationKind::Definition if initialises => return None,
+            DeclarationKind::Definition => 0,
+            DeclarationKind::Value if in_function => 3,
+            DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
+            DeclarationKind::Value => 1,
+            DeclarationKind::Variant
+                if is_in_enum(lines, line) || (notation == Notation::Go && !in_function) =>
+            {
+                0
+            }
+            // Its type is on the line above.
+            DeclarationKind::Variant
+                if is_type && lines[line].trim().ends_with(';') && ends_with_type(above) =>
+            {
+                0
+            }
+            DeclarationKind::Variant => return None,
+            DeclarationKind::Prototype if in_function => return None,
+            // `mod name;` points at a file.
+            DeclarationKind::Prototype if notation == Notation::Rust => 2,
+            DeclarationKind::Prototype | DeclarationKind::Literal => 1,
+            DeclarationKind::Key if notation == Notation::Data || is_type => 1,
+            DeclarationKind::Key => 2,
+            DeclarationKind::Assignment if is_type => 0,
+            DeclarationKind::Assignment if is_top => 1,
+            DeclarationKind::Assignment
+                if outlined.lines[line].contains("self.") || outlined.lines[line].contains("this.") =>
+            {
+                2
+            }
+            DeclarationKind::Assignment => 3,
+        };
+        Some(match (is_exact, strength) {
+            (true, 0) => Certainty::Exact,
+            (true, 1) => Certainty::Named,
+            (true, 2) => Certainty::Set,
+            (false, 0) => Certainty::Folded,
+            (false, 1) => Certainty::FoldedName,
+            (true, _) if self.symbol.is_code => Certainty::Local,
+            _ => return None,
+        })
+    }
+
+    /// 0 when the declaration belongs to the owner that the question names, or when it names none.
+    fn owner_distance(&self, outlined: Outlined<'_>, line: usize, name: &str, text: &str) -> usize {
+        let Some(owner) = &self.symbol.owner else { return 0 };
+        let own = outlined.at_line(line, name);
+        let parent = match own {
+            Some(at) => outlined.parent(at),
+            None => outlined.enclosing(line, name).map(|at| outlined.name(at)),
+        };
+        // `Status Owner::name(`, `Owner.prototype.name =`
+        let content = outlined.lines[line];
+        let before = content.find(name).map_or("", |at| &content[..at]);
+        let written = before.trim_end_matches(['.', ':']).trim_end_matches(".prototype");
+        let word = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("");
+        let is_qualified = before.ends_with(['.', ':']) && word == owner;
+        let file = self.place.path.rsplit('/').next().unwrap_or("");
+        let module = file.split('.').next().unwrap_or("");
+        if parent == Some(owner.as_str()) || is_qualified {
+            0
+        } else if parent.is_some_and(|parent| parent.eq_ignore_ascii_case(owner)) || module == owner {
+            1
+        } else if self.place.path.split('/').any(|folder| folder == owner) {
+            2
+        } else if text.contains(owner.as_str()) {
+            3
+        } else {
+            4
+        }
+    }
+}
+
+/// Whether a line is in the braces of an enum.
+fn is_in_enum(lines: &[&str], line: usize) -> bool {
+    const FAR: usize = 1000;
+    let has = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|word| word == "enum");
+    let width = line_indent(lines[line]);
+    let outer = |above: &&&str| {
+        let trimmed = above.trim();
+        !trimmed.is_empty() && !trimmed.starts_with(['#', '{', '/', '*']) && line_indent(above) < width
+    };
+    has(lines[line]) || lines[..line].iter().rev().take(FAR).find(outer).is_some_and(|opening| has(opening))
+}
+
+fn ends_with_type(line: &str) -> bool {
+    line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '>' | '*' | '&'))
+        && !line.starts_with(['#', '/', '*'])
+}
