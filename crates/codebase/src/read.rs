@@ -1,7 +1,8 @@
 //! Reading a whole file without ever blocking on a writer.
 //!
 //! Opening a FIFO waits for a writer, reading a terminal waits for a person, and opening some devices has an effect. So the
-//! file's type is checked first, the file is opened without waiting, and the type is checked again.
+//! file's type is checked first, the file is opened without waiting, and the type is checked again. The null device, to which
+//! disabled configuration files are often linked, is read as what it is: empty.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -25,7 +26,7 @@ pub enum ReadError {
     TooLarge { path: String, limit: u64 },
 }
 
-/// Reads a regular file of at most [`LARGEST_FILE`] bytes. Blocks only as long as the disk does.
+/// Reads a regular file of at most [`LARGEST_FILE`] bytes, or the null device. Blocks only as long as the disk does.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
     read_up_to(path, LARGEST_FILE)
 }
@@ -66,11 +67,18 @@ fn check(path: &Path, metadata: &Metadata, limit: u64) -> Result<(), ReadError> 
         }
         _ if kind.is_fifo() => not_a_file("a FIFO"),
         _ if kind.is_socket() => not_a_file("a socket"),
+        _ if is_null_device(metadata) => Ok(()),
         _ if kind.is_char_device() => not_a_file("a character device"),
         _ if kind.is_block_device() => not_a_file("a block device"),
         _ if metadata.size() > limit => Err(ReadError::TooLarge { path: path(), limit }),
         _ => Ok(()),
     }
+}
+
+fn is_null_device(metadata: &Metadata) -> bool {
+    metadata.file_type().is_char_device()
+        && std::fs::metadata("/dev/null")
+            .is_ok_and(|null| null.file_type().is_char_device() && null.rdev() == metadata.rdev())
 }
 
 fn shown(path: &Path) -> String {
@@ -102,10 +110,23 @@ mod tests {
         assert_eq!(error_text(&fifo), format!("'{}' is a FIFO, not a file", name(&fifo)));
         assert_eq!(error_text(&link), format!("'{}' is a FIFO, not a file", name(&link)));
         assert_eq!(error_text(&socket), format!("'{}' is a socket, not a file", name(&socket)));
-        for device in ["/dev/zero", "/dev/tty", "/dev/null"] {
+        for device in ["/dev/zero", "/dev/full", "/dev/random", "/dev/tty"] {
             assert_eq!(error_text(device), format!("'{device}' is a character device, not a file"));
         }
         assert_eq!(error_text("/"), "EISDIR: illegal operation on a directory, read '/'");
+    }
+
+    #[test]
+    fn what_is_empty_reads_as_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("empty"), "").unwrap();
+        std::os::unix::fs::symlink("/dev/null", at("disabled")).unwrap();
+        std::os::unix::fs::symlink(at("empty"), at("link")).unwrap();
+        fs::hard_link(at("empty"), at("hard")).unwrap();
+        for path in [at("empty"), at("disabled"), at("link"), at("hard"), "/dev/null".into()] {
+            assert_eq!(read_file(&path).unwrap(), b"", "{}", path.display());
+        }
     }
 
     #[test]

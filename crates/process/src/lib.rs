@@ -7,7 +7,7 @@
 //! An agent in `tamis run` has a [minder](run_minder) as its parent, which ends whatever the agent started, in whatever
 //! process group. [`Process`] finds processes that are not our children.
 //!
-//! Never: an incomplete output that could be taken for a whole one; a shell where none was requested; restricting what a
+//! Never: an incomplete output that is not marked as such; a shell where none was requested; restricting what a
 //! command may do. A caller that may run a command may do anything, and checking its paths would only pretend otherwise.
 
 mod canceller;
@@ -27,5 +27,5 @@ pub use errno::errno_text;
 pub use groups::ProcessGroups;
 pub use minder::{MinderError, MinderOrder, TERMINATION_GRACE_PERIOD, run_minder};
 pub use processes::{Process, descendants_of, terminate};
-pub use program::{OpenPipes, Program, ProgramError, ProgramOutput};
+pub use program::{Program, ProgramError, ProgramOutput};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

@@ -58,12 +58,4 @@ impl Pipe {
         }
         Ok(self.bytes.len() - before)
     }
-
-    /// Keeps reading for a process that still holds the other end, and would otherwise block or be killed.
-    pub(crate) fn discard_the_rest(&mut self) {
-        if let Some(mut source) = self.source.take() {
-            let _ = rustix::io::ioctl_fionbio(&source, false);
-            std::thread::spawn(move || io::copy(&mut source, &mut io::sink()));
-        }
-    }
 }

@@ -21,17 +21,11 @@ pub struct Program {
     pub(crate) time_limit: Option<Duration>,
     pub(crate) max_output: usize,
     pub(crate) max_stderr: usize,
-    pub(crate) open_pipes: OpenPipes,
-}
-
-/// What happens when the program has ended while another process, which it left in the background, holds its pipes open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenPipes {
-    /// The output is what the program wrote itself. The pipes are closed.
-    Close,
-    /// As in a terminal: the output includes what comes right after the end, and the background process may go on writing,
-    /// to nobody.
-    Drain,
+    /// Whether what was read comes back when the program is ended for writing too much.
+    pub(crate) keeps_partial_output: bool,
+    /// Whether the run goes on until processes that the program left in the background have closed its pipes. Otherwise the
+    /// output is what the program wrote itself.
+    pub(crate) waits_for_pipes: bool,
 }
 
 /// A program that has ended, with all that it wrote.
@@ -41,6 +35,8 @@ pub struct ProgramOutput {
     pub stderr: Vec<u8>,
     pub status: ExitStatus,
     pub elapsed: Duration,
+    /// Set when the program was ended because it had written this many bytes. The rest of its output is missing.
+    pub output_limit: Option<usize>,
 }
 
 impl ProgramOutput {
@@ -54,8 +50,9 @@ impl ProgramOutput {
     }
 }
 
-/// Why there is no output. An incomplete output is never returned: it could be taken for a whole one. The program and its
-/// process group have been ended.
+/// Why there is no output. An incomplete output could be taken for a whole one, so it is returned only for
+/// [`Program::bash`] and [`Program::grep`], with [`ProgramOutput::output_limit`]. The program and its process group have been
+/// ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     #[error("cannot start {program}{}: {}", in_folder(.folder), errno_text(.cause))]
@@ -85,19 +82,21 @@ impl Program {
             time_limit: None,
             max_output: DEFAULT_MAX_OUTPUT,
             max_stderr: usize::MAX,
-            open_pipes: OpenPipes::Close,
+            keeps_partial_output: false,
+            waits_for_pipes: false,
         }
     }
 
-    /// `bash -c COMMAND`.
+    /// `bash -c COMMAND`, until it and the background jobs that hold its output have ended.
     pub fn bash(command: &str, folder: &Path) -> Program {
-        Program::new("bash").args(["-c", command]).folder(folder).open_pipes(OpenPipes::Drain)
+        let program = Program::new("bash").args(["-c", command]).folder(folder);
+        Program { keeps_partial_output: true, waits_for_pipes: true, ..program }
     }
 
     /// `grep -rn --color=never -- PATTERN PATH`: after `--` neither can be read as an option.
     pub fn grep(pattern: &str, path: &str, folder: &Path) -> Program {
         let args = ["-rn", "--color=never", "--", pattern, path];
-        Program::new("grep").args(args).folder(folder).open_pipes(OpenPipes::Drain)
+        Program { keeps_partial_output: true, ..Program::new("grep").args(args).folder(folder) }
     }
 
     #[must_use]
@@ -161,12 +160,6 @@ impl Program {
     #[must_use]
     pub fn max_stderr(mut self, bytes: usize) -> Program {
         self.max_stderr = bytes;
-        self
-    }
-
-    #[must_use]
-    pub fn open_pipes(mut self, open_pipes: OpenPipes) -> Program {
-        self.open_pipes = open_pipes;
         self
     }
 

@@ -6,6 +6,7 @@
 //! many times by code that blocks, would then need a runtime or a second loop.
 
 use std::io::{self, PipeReader, Write};
+use std::mem::take;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 use std::thread;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::groups::{ProcessGroup, ProcessGroups, on_own_thread};
 use crate::pipe::{CHUNK, Pipe};
-use crate::{OpenPipes, Program, ProgramError, ProgramOutput};
+use crate::{Program, ProgramError, ProgramOutput};
 
 /// How long a process group has between SIGTERM and SIGKILL: git removes its lock files in that time.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
@@ -26,13 +27,6 @@ const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// both sides more than the reading: so output is left to gather for a moment.
 const BULK: usize = 1 << 20;
 const BULK_PAUSE: Duration = Duration::from_millis(1);
-
-/// With [`OpenPipes::Drain`], pipes that are held open are given up when nothing came through them for this long. What comes
-/// later is lost, be it the end of `> >(sort)`, which bash does not wait for, or the first words of a server; so this is long
-/// for a machine, and no longer than a person would wait who started something in the background.
-const QUIET: Duration = Duration::from_millis(500);
-/// They are given up after this in any case: a background process may never stop writing.
-const MAX_DRAIN: Duration = Duration::from_secs(2);
 
 /// How often to check whether a program has ended, where the system has no handle to wait for.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -93,18 +87,40 @@ fn run(
             return Err(ProgramError::Output { cause });
         }
     };
-    match run.follow(&mut child, &mut group) {
-        Ok(status) => Ok(ProgramOutput {
-            stdout: run.stdout.bytes,
-            stderr: run.stderr.bytes,
-            status,
-            elapsed: begun.elapsed(),
-        }),
-        Err(error) => {
-            run.end(&mut child, &mut group);
-            Err(error)
-        }
+    let end = run.follow(&mut child, &mut group);
+    let (mut stdout, mut stderr) = (take(&mut run.stdout.bytes), take(&mut run.stderr.bytes));
+    if !matches!(end, Ok(End::Exited(_))) {
+        run.end(&mut child, &mut group);
     }
+    let (status, output_limit) = match end? {
+        End::Exited(status) => (status, None),
+        End::WroteTooMuch if !program.keeps_partial_output => {
+            return Err(ProgramError::TooMuchOutput { limit: program.max_output });
+        }
+        End::WroteTooMuch => {
+            cut(&mut stdout, &mut stderr, program.max_output);
+            // It has been collected, so this returns at once.
+            let status = child.wait().map_err(|cause| ProgramError::Output { cause })?;
+            (status, Some(program.max_output))
+        }
+    };
+    Ok(ProgramOutput { stdout, stderr, status, elapsed: begun.elapsed(), output_limit })
+}
+
+/// Cuts both to `limit` bytes together. The longer one is cut, so that a few words on stderr survive a flood on stdout.
+fn cut(stdout: &mut Vec<u8>, stderr: &mut Vec<u8>, limit: usize) {
+    stdout.truncate(limit);
+    stderr.truncate(limit);
+    let excess = (stdout.len() + stderr.len()).saturating_sub(limit);
+    let longer = if stdout.len() >= stderr.len() { stdout } else { stderr };
+    longer.truncate(longer.len() - excess);
+}
+
+/// How a program came to its end.
+enum End {
+    Exited(ExitStatus),
+    /// It is still running.
+    WroteTooMuch,
 }
 
 struct Run<'a> {
@@ -136,11 +152,10 @@ impl<'a> Run<'a> {
     }
 
     /// Reads both pipes, so that neither fills up and stops the program, until it has ended.
-    fn follow(&mut self, child: &mut Child, group: &mut ProcessGroup) -> Result<ExitStatus, ProgramError> {
+    fn follow(&mut self, child: &mut Child, group: &mut ProcessGroup) -> Result<End, ProgramError> {
         let failed = |cause| ProgramError::Output { cause };
         let limit = self.program.max_output;
-        let mut ended: Option<(ExitStatus, Instant)> = None;
-        let mut quiet_since = Instant::now();
+        let mut ended = None;
         loop {
             // In this order: all that the program has written is in the pipes once it has ended.
             if ended.is_none()
@@ -148,32 +163,20 @@ impl<'a> Run<'a> {
             {
                 group.leader_was_collected();
                 self.exit = None;
-                quiet_since = Instant::now();
-                ended = Some((status, quiet_since));
+                ended = Some(status);
             }
             let read = self.stdout.read(limit).map_err(failed)? + self.stderr.read(limit).map_err(failed)?;
             self.stderr.bytes.truncate(self.program.max_stderr);
             let written = self.stdout.bytes.len() + self.stderr.bytes.len();
             if written > limit {
-                return Err(ProgramError::TooMuchOutput { limit });
+                return Ok(End::WroteTooMuch);
             }
-            if read > 0 {
-                quiet_since = Instant::now();
+            if let Some(status) = ended
+                && self.is_output_complete()
+            {
+                return Ok(End::Exited(status));
             }
-            let give_up = match ended {
-                Some((status, _)) if self.is_output_complete() => return Ok(status),
-                Some((status, at)) => {
-                    let give_up = (quiet_since + QUIET).min(at + MAX_DRAIN);
-                    if Instant::now() >= give_up {
-                        self.stdout.discard_the_rest();
-                        self.stderr.discard_the_rest();
-                        return Ok(status);
-                    }
-                    Some(give_up)
-                }
-                None => self.deadline,
-            };
-            if let (Some(deadline), None, Some(limit)) = (self.deadline, ended, self.program.time_limit)
+            if let (Some(deadline), Some(limit)) = (self.deadline, self.program.time_limit)
                 && Instant::now() >= deadline
             {
                 return Err(ProgramError::TimedOut { limit });
@@ -181,7 +184,7 @@ impl<'a> Run<'a> {
             if written > BULK && (1..CHUNK).contains(&read) {
                 thread::sleep(BULK_PAUSE);
             }
-            if self.wait(give_up, ended.is_some()) == Wake::Cancelled {
+            if self.wait(self.deadline, ended.is_some()) == Wake::Cancelled {
                 return Err(ProgramError::Cancelled);
             }
         }
@@ -193,7 +196,7 @@ impl<'a> Run<'a> {
 
     /// Whether nothing more is waited for once the program has ended.
     fn is_output_complete(&self) -> bool {
-        self.program.open_pipes == OpenPipes::Close || self.has_closed_pipes()
+        !self.program.waits_for_pipes || self.has_closed_pipes()
     }
 
     /// Waits for output, for the program's end, for a cancellation, or until the time is up.

@@ -81,18 +81,42 @@ async fn a_program_that_cannot_be_started_is_an_error() {
     assert!(started.unwrap_err().to_string().contains("nul byte"));
 }
 
+/// What each command leaves in the background, and what its output must be. Whatever holds one of the pipes is waited for,
+/// however long it is silent; whatever holds neither is not.
 #[tokio::test]
-async fn a_background_process_is_not_waited_for_and_lives_on() {
+async fn background_jobs_that_hold_the_output_are_waited_for() {
+    for (command, stdout, stderr) in [
+        ("(sleep 1; echo late) & echo early", "early\nlate\n", ""),
+        ("(sleep 1; echo late >&2) & echo early", "early\n", "late\n"),
+        // Longer than any silence that could be taken for the end.
+        ("(sleep 3; echo late) & echo early", "early\nlate\n", ""),
+        ("(for i in 1 2 3; do sleep 0.9; echo $i; done) &", "1\n2\n3\n", ""),
+        ("((sleep 1; echo grandchild) &) ; echo early", "early\ngrandchild\n", ""),
+        ("nohup sh -c 'sleep 1; echo late' 2>/dev/null & disown; echo early", "early\nlate\n", ""),
+        ("setsid sh -c 'sleep 1; echo late' & echo early", "early\nlate\n", ""),
+        ("coproc (sleep 1; echo late >&2); echo early", "early\n", "late\n"),
+        ("echo one > >(sleep 1; cat; echo two)", "one\ntwo\n", ""),
+        ("sleep 20 >/dev/null 2>&1 & echo early", "early\n", ""),
+    ] {
+        let begun = Instant::now();
+        let ended = tokio::time::timeout(LONG, run(command)).await.expect(command);
+        let output = [&ended.stdout, &ended.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        assert_eq!((output, ended.code()), ([stdout, stderr].map(str::to_owned), Some(0)), "{command}");
+        assert!(begun.elapsed() < Duration::from_secs(15), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_background_job_that_holds_no_output_lives_on_until_we_end() {
     let (folder, working) = folder();
     let (pids, later) = (folder.path().join("pids"), folder.path().join("later"));
     let groups = ProcessGroups::new(None);
-    // It holds both pipes, and writes to them once the call has been answered.
-    let command = "(until [ -e go ]; do sleep 0.01; done; echo late; echo late >&2; echo yes > later; sleep 600) & \
+    let command = "(until [ -e go ]; do sleep 0.01; done; echo yes > later; sleep 600) >/dev/null 2>&1 & \
                    echo $! > pids; echo started";
     let ended = groups.run(Program::bash(command, &working), &CancellationToken::new()).await.unwrap();
     assert_eq!((ended.code(), ended.stdout), (Some(0), b"started\n".to_vec()));
     fs::write(folder.path().join("go"), "").unwrap();
-    eventually("it could go on writing", || written(&later)).await;
+    eventually("it went on", || written(&later)).await;
     let pid = words(&pids).remove(0);
     assert!(runs(&pid));
     groups.end_all().await;
@@ -100,21 +124,42 @@ async fn a_background_process_is_not_waited_for_and_lives_on() {
 }
 
 #[tokio::test]
-async fn a_background_process_that_keeps_writing_is_not_waited_for() {
+async fn waiting_for_a_background_job_ends_with_the_time_limit_and_with_the_call() {
     let (_folder, working) = folder();
-    let groups = ProcessGroups::new(None);
-    let command = "(while :; do echo more; sleep 0.01; done) & echo started; echo started >&2";
-    let running = groups.run(Program::bash(command, &working), &CancellationToken::new()).await.unwrap();
-    assert_eq!((running.code(), running.stderr.as_slice()), (Some(0), &b"started\n"[..]));
-    assert!(running.stdout.starts_with(b"started\n") || running.stdout.starts_with(b"more\n"));
-    groups.end_all().await;
+    let command = "(while :; do echo more; sleep 0.01; done) & echo started";
+    let limited = Program::bash(command, &working).time_limit(Duration::from_secs(1));
+    let ended = ProcessGroups::new(None).run(limited, &CancellationToken::new()).await;
+    assert!(matches!(ended, Err(ProgramError::TimedOut { .. })), "{ended:?}");
+
+    let (groups, cancelled) = (ProcessGroups::new(None), CancellationToken::new());
+    let (_folder, pids, running) = start(&groups, "sleep 600 & echo $! > pids", &cancelled).await;
+    cancelled.cancel();
+    let ended = tokio::time::timeout(LONG, running).await.unwrap().unwrap();
+    assert!(matches!(ended, Err(ProgramError::Cancelled)), "{ended:?}");
+    eventually("it has ended", || !pids.iter().any(|pid| runs(pid))).await;
 }
 
 #[tokio::test]
-async fn output_right_after_the_end_is_kept() {
-    // Bash does not wait for a process substitution.
-    let ended = run("echo one > >(sleep 0.02; cat; echo two)").await;
-    assert_eq!(ended.stdout, b"one\ntwo\n");
+async fn what_bash_and_grep_wrote_up_to_the_limit_is_kept() {
+    const LIMIT: usize = 1 << 20;
+    let (folder, working) = folder();
+    fs::write(folder.path().join("much"), "a line\n".repeat(LIMIT)).unwrap();
+    for (program, stdout, stderr) in [
+        (Program::bash("echo first; exec yes", &working), "first\ny\ny\n", ""),
+        (Program::bash("echo why >&2; exec yes", &working), "y\ny\n", "why\n"),
+        (Program::bash("echo first; exec yes >&2", &working), "first\n", "y\ny\n"),
+        (Program::bash("yes & yes >&2", &working), "", ""),
+        (Program::grep("line", "much", &working), "1:a line\n2:a line\n", ""),
+    ] {
+        let program = program.max_output(LIMIT);
+        let ended = ProcessGroups::new(None).run(program, &CancellationToken::new()).await.unwrap();
+        assert!(ended.stdout.starts_with(stdout.as_bytes()), "{stdout}");
+        assert!(ended.stderr.starts_with(stderr.as_bytes()), "{stderr}");
+        assert_eq!(ended.stdout.len() + ended.stderr.len(), LIMIT);
+        assert_eq!((ended.output_limit, ended.code()), (Some(LIMIT), None));
+    }
+    let whole = Program::bash("echo all", &working).max_output(LIMIT).run().unwrap();
+    assert_eq!((whole.output_limit, whole.stdout), (None, b"all\n".to_vec()));
 }
 
 /// Starts `command` in the background and waits until it has written its process numbers to `pids`.

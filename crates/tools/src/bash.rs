@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_process::ProgramOutput;
 
-use crate::workbench::{Question, RawOutput, answer, lossy};
+use crate::workbench::{Question, RawOutput, answer, limit_note, lossy};
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct Bash;
@@ -22,7 +22,7 @@ impl Operation for Bash {
     const NAME: &'static str = "bash";
     const TOOLSET: Toolset = Toolset::Workbench;
     const DESCRIPTION: &'static str = "Run a shell command. With context_focus_question, return only the output \
-        that answers it.";
+        that answers it. Redirect the output of background jobs, or it waits for them.";
     const READ_ONLY: bool = false;
     type Input = BashInput;
     type Output = String;
@@ -32,8 +32,9 @@ impl Operation for Bash {
         let program = workbench.bash(&input.command);
         let output = match workbench.run(program, &context.cancellation).await? {
             Ok(ended) => {
+                let note = limit_note(&ended);
                 let text = lossy(assembled_output(ended));
-                Ok(RawOutput { text, prunable: true, placeholder: "(no output)" })
+                Ok(RawOutput { text, prunable: true, placeholder: "(no output)", note })
             }
             Err(error) => Err(format!("Error executing command: {error}")),
         };

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use tamis_process::ProgramOutput;
 
 use crate::input::OptionalText;
-use crate::workbench::{Question, RawOutput, answer, lossy};
+use crate::workbench::{Question, RawOutput, answer, limit_note, lossy};
 use crate::{Context, Failure, Operation, Toolset};
 
 const NOTHING_FOUND: &str = "(no matches found)";
@@ -51,7 +51,10 @@ impl Operation for Grep {
 
 /// Reads grep's exit code: 0 means matches, 1 means no matches, anything else is an error.
 fn interpret(ended: ProgramOutput) -> Result<RawOutput, String> {
-    let (code, signal) = (ended.code(), ended.signal());
+    let (code, signal, note) = (ended.code(), ended.signal(), limit_note(&ended));
+    if note.is_some() {
+        return Ok(RawOutput { text: lossy(ended.stdout), prunable: true, placeholder: "", note });
+    }
     if !matches!(code, Some(0 | 1)) && !ended.stderr.is_empty() {
         return Err(format!("Error: {}", lossy(ended.stderr)));
     }
@@ -64,5 +67,5 @@ fn interpret(ended: ProgramOutput) -> Result<RawOutput, String> {
     let text = if code == Some(1) { String::new() } else { lossy(ended.stdout) };
     let prunable = !text.is_empty();
     let text = if prunable { text } else { placeholder.to_owned() };
-    Ok(RawOutput { text, prunable, placeholder: "" })
+    Ok(RawOutput { text, prunable, placeholder: "", note })
 }

@@ -40,4 +40,4 @@ pub use tamis_agents::{AgentsError, IDENTITY_PREFIX};
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};
 pub use trace::Sessions;
-pub use workbench::{Pruner, Workbench};
+pub use workbench::{Pruner, Workbench, limit_note};

@@ -28,7 +28,7 @@ impl Operation for Read {
     async fn run(input: ReadInput, context: Context) -> Result<String, Failure> {
         let read = context.services.workbench.read(input.file_path.as_ref(), &context.cancellation).await?;
         let output = match read {
-            Ok(bytes) => Ok(RawOutput { text: lossy(bytes), prunable: true, placeholder: "" }),
+            Ok(bytes) => Ok(RawOutput { text: lossy(bytes), prunable: true, placeholder: "", note: None }),
             Err(error) => Err(format!("Error reading file: {error}")),
         };
         answer(output, input.context_focus_question, context).await

@@ -102,6 +102,17 @@ pub(crate) struct RawOutput {
     pub(crate) prunable: bool,
     /// Replaces an empty answer, pruned or not.
     pub(crate) placeholder: &'static str,
+    /// Ends the answer, pruned or not.
+    pub(crate) note: Option<String>,
+}
+
+/// What an answer says of a program that was ended at its output limit.
+pub fn limit_note(ended: &ProgramOutput) -> Option<String> {
+    let mebibytes = ended.output_limit? >> 20;
+    Some(format!(
+        "[output limit: the command wrote more than {mebibytes} MiB and was ended; redirect its output to a file and read \
+         a part of it]"
+    ))
 }
 
 /// Turns the raw output of an operation, or its error text, into the answer.
@@ -112,7 +123,7 @@ pub(crate) async fn answer(
 ) -> Result<String, Failure> {
     let request = context.request.clone();
     let output = if context.services.workbench.redacts { redacted(output).await? } else { output };
-    let RawOutput { text, prunable, placeholder } = match output {
+    let RawOutput { text, prunable, placeholder, note } = match output {
         Ok(output) => output,
         Err(error_text) => {
             request.step(Event::OperationFailed);
@@ -121,18 +132,24 @@ pub(crate) async fn answer(
     };
     request.step_because(Event::OperationSucceeded, &format!("{} bytes", text.len()));
     request.step(Event::OutputCaptured);
-    let or_placeholder = |text: String| if text.is_empty() { placeholder.to_owned() } else { text };
+    let finish = |text: String| {
+        let text = if text.is_empty() { placeholder.to_owned() } else { text };
+        match note {
+            Some(note) => format!("{text}\n{note}"),
+            None => text,
+        }
+    };
     let Some(question) = question.text() else {
         request.step(Event::NoQuestion);
-        return Ok(or_placeholder(text));
+        return Ok(finish(text));
     };
     if matches!(context.services.workbench.pruner, Pruner::Off) {
         request.step(Event::PruningDisabled);
-        return Ok(or_placeholder(text));
+        return Ok(finish(text));
     }
     if !prunable {
         request.step(Event::NothingToPrune);
-        return Ok(or_placeholder(text));
+        return Ok(finish(text));
     }
     request.step(Event::PruningEligible);
     let cancellation = context.cancellation.clone();
@@ -140,7 +157,7 @@ pub(crate) async fn answer(
         outcome = prune(text, question, context) => outcome?,
         () = cancellation.cancelled() => return Err(Failure::Cancelled),
     };
-    Ok(or_placeholder(match outcome {
+    Ok(finish(match outcome {
         Outcome::Pruned(pruned) => {
             request.step_because(Event::Pruned, &format!("{} bytes", pruned.len()));
             pruned

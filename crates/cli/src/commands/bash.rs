@@ -1,6 +1,6 @@
 use clap::Args;
 use serde_json::json;
-use tamis_tools::assembled_output;
+use tamis_tools::{assembled_output, limit_note};
 
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
@@ -29,6 +29,9 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
         .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
         .map_err(CliError::failed)?;
     let (code, signal) = (ended.code(), ended.signal());
+    if let Some(note) = limit_note(&ended) {
+        print::note(note);
+    }
     let output = assembled_output(ended);
     if answer.json {
         print::json(&operations.answer_json(("exit_code", json!(code)), output, &answer)?)?;

@@ -113,6 +113,7 @@ fn cases(place: &Place) -> Vec<Case> {
         ),
         case("read, not UTF-8", good(), "read", read("latin.txt"), "caf\u{fffd}\n", None, RAW),
         case("read, empty", good(), "read", read("empty.txt"), "", None, RAW),
+        case("read, the null device", good(), "read", read("/dev/null"), "", None, RAW),
         case(
             "read, pruned",
             good(),
@@ -224,6 +225,15 @@ fn cases(place: &Place) -> Vec<Case> {
         ),
         case("bash, where it runs", good(), "bash", bash("cat text.txt"), "one\ntwo\n", None, RAW),
         case("bash, nothing to read", good(), "bash", bash("cat"), "(no output)", None, RAW),
+        case(
+            "bash, a job in the background",
+            good(),
+            "bash",
+            bash("(sleep 3; echo late; echo why >&2) & echo early"),
+            "early\nlate\n\n[stderr]\nwhy\n",
+            None,
+            RAW,
+        ),
         case("bash, no command", good(), "bash", bash(""), "(no output)", None, RAW),
         case(
             "bash, pruned with its exit code",
