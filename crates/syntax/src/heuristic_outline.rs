@@ -2,9 +2,12 @@
 //!
 //! One pass with a stack of open definitions. It costs about as much as splitting the text into lines.
 
+use std::ops::Range;
+
 use crate::line::{is_attribute_line, is_closing_line, is_comment_line, is_import, line_indent};
 use crate::nesting::Nesting;
 use crate::signature::defined_name_in;
+use crate::structure::{begins_by_keyword, begins_definition, is_sourcing, structural_lines};
 use crate::{Definition, LineSpan, Outline};
 
 /// The maximum number of lines of a signature. A longer one was misread.
@@ -23,6 +26,8 @@ pub fn heuristic_outline(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outl
     let mut nesting = Nesting::default();
     let mut last_filled = 0;
     let mut busy_until = 0; // lines below this belong to a signature or an import
+    let mut texts: Vec<Range<usize>> = Vec::new(); // lines inside strings and comments, which may not be any
+    let mut was_in_text = false;
     for (number, line) in lines.iter().enumerate() {
         if number % 512 == 0 && interrupted() {
             break;
@@ -34,16 +39,28 @@ pub fn heuristic_outline(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outl
         }
         let width = line_indent(clipped);
         let closer = is_closing_line(trimmed);
-        let is_inside = number < busy_until || nesting.in_text();
+        let is_in_text = nesting.in_text();
+        let is_inside = number < busy_until || is_in_text;
         if !is_inside && !trimmed.starts_with('#') {
             nesting.settle(width, closer);
         }
         let inside = is_inside || nesting.in_list();
         nesting.read(trimmed, width, clipped.len() < line.len());
         if inside {
+            if is_in_text && number >= busy_until {
+                match texts.last_mut() {
+                    Some(text) if was_in_text => text.end = number + 1,
+                    _ => texts.push(number..number + 1),
+                }
+            } else if number >= busy_until && begins_by_keyword(lines, number) {
+                // Brackets hold no definitions, so one of them was never closed.
+                outline.structural.push(number);
+            }
+            was_in_text = is_in_text;
             last_filled = number;
             continue;
         }
+        was_in_text = false;
         let within = open
             .iter()
             .rev()
@@ -81,8 +98,16 @@ pub fn heuristic_outline(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outl
             let last = import_end(lines, number, width);
             outline.imports.push(LineSpan { first: number, last });
             busy_until = last + 1;
+        } else if within == Body::Macro {
+            structural_lines(lines, number..number + 1, &mut outline.structural);
+        } else if begins_definition(trimmed) || is_sourcing(trimmed) {
+            outline.structural.push(number);
         }
         last_filled = number;
+    }
+    if nesting.has_unclosed_text() {
+        texts.into_iter().for_each(|text| structural_lines(lines, text, &mut outline.structural));
+        outline.structural.sort_unstable();
     }
     for Open { definition: index, .. } in open {
         outline.definitions[index].last = last_filled.max(outline.definitions[index].signature.last);
@@ -247,7 +272,7 @@ pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
 
 /// The line that closes the brackets of an import. Its own line if they stay open or another import comes first, so that
 /// many unclosed imports do not take quadratic time.
-fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
+pub(crate) fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
     let mut depth = 0i32;
     for (at, line) in lines.iter().enumerate().skip(number).take(LONGEST_IMPORT) {
         let line = clip(line);
@@ -268,6 +293,6 @@ fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
     number
 }
 
-fn clip(line: &str) -> &str {
+pub(crate) fn clip(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_BYTES)]
 }

@@ -18,6 +18,7 @@ mod line;
 mod nesting;
 mod parsed_outline;
 mod signature;
+mod structure;
 mod symbol_uses;
 
 pub use declarations::{DeclarationKind, Notation, each_declaration};
@@ -64,6 +65,9 @@ pub struct Outline {
     pub definitions: Vec<Definition>,
     /// In order, disjoint.
     pub imports: Vec<LineSpan>,
+    /// Other lines that begin a definition or an import, in order: where the code cannot be parsed, inside macros, and in forms
+    /// without a name or a body (`mod name;`, `class << self`).
+    pub structural: Vec<usize>,
 }
 
 /// Lines from `first` to `last`, both included.

@@ -32,12 +32,19 @@ pub(crate) struct Nesting {
     open: Vec<(u8, usize)>,
     text: Option<Text>,
     text_lines: usize,
+    /// Whether a comment or string was given up because it had no end.
+    gave_up: bool,
 }
 
 impl Nesting {
     /// Whether the next line begins inside a comment or string.
     pub(crate) fn in_text(&self) -> bool {
         self.text.is_some()
+    }
+
+    /// Whether a comment or string has no end, so that what was taken for text may be code.
+    pub(crate) fn has_unclosed_text(&self) -> bool {
+        self.gave_up || self.in_text()
     }
 
     /// Whether the next line begins inside round or square brackets: an argument, an element, a condition.
@@ -78,6 +85,7 @@ impl Nesting {
                 };
                 if self.text_lines > longest {
                     self.text = None;
+                    self.gave_up = true;
                 }
                 return;
             };

@@ -1,12 +1,13 @@
 //! An outline from a syntax tree, if the language has a grammar and parsing stays within the budget.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::grammars::Grammar;
 use crate::heuristic_outline::lead;
 use crate::line::{is_import, line_indent};
+use crate::structure::structural_lines;
 use crate::{Definition, Language, LineSpan, Outline, ParseBudget};
 
 const LONGEST_SIGNATURE: usize = 40;
@@ -28,7 +29,25 @@ pub fn parse_outline(
 ) -> Option<Outline> {
     let tree = parse(language, text, budget, interrupted)?;
     let (_, grammar) = language.grammar();
-    Walk { grammar, lines, outline: Outline::default(), open: Vec::new(), errors: 0 }.walk(tree.root_node())
+    let root = tree.root_node();
+    let walk = Walk {
+        grammar,
+        text,
+        lines,
+        outline: Outline::default(),
+        open: Vec::new(),
+        opaque: Vec::new(),
+        errors: 0,
+    };
+    let (mut outline, opaque) = walk.walk(root)?;
+    let everywhere = 0..lines.len();
+    let scanned = if root.has_error() { std::slice::from_ref(&everywhere) } else { &opaque[..] };
+    for range in scanned {
+        structural_lines(lines, range.clone(), &mut outline.structural);
+    }
+    outline.structural.sort_unstable();
+    outline.structural.dedup();
+    Some(outline)
 }
 
 /// The syntax tree of `text`. `None` if the budget runs out.
@@ -55,16 +74,19 @@ pub(crate) fn parse(
 
 struct Walk<'a> {
     grammar: Grammar,
+    text: &'a str,
     lines: &'a [&'a str],
     outline: Outline,
     /// Last lines of the open definitions.
     open: Vec<usize>,
+    /// Lines that are not parsed: those inside macros, and of strings and comments that may not be any.
+    opaque: Vec<Range<usize>>,
     errors: usize,
 }
 
 impl Walk<'_> {
     /// Walks the tree without recursion, since deeply nested input could overflow the stack.
-    fn walk(mut self, root: Node<'_>) -> Option<Outline> {
+    fn walk(mut self, root: Node<'_>) -> Option<(Outline, Vec<Range<usize>>)> {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
@@ -86,10 +108,10 @@ impl Walk<'_> {
         }
     }
 
-    fn finish(mut self) -> Outline {
+    fn finish(mut self) -> (Outline, Vec<Range<usize>>) {
         self.outline.definitions.sort_by_key(|definition| (definition.signature.first, definition.depth));
         self.outline.imports.dedup_by(|later, earlier| later.first <= earlier.last);
-        self.outline
+        (self.outline, self.opaque)
     }
 
     /// Records the node if it is a definition or an import. True: visit its children even if it is on one line.
@@ -101,6 +123,7 @@ impl Walk<'_> {
             return false;
         }
         let kind = node.kind();
+        self.note_structure(node, kind);
         if self.grammar.definitions.contains(&kind) {
             self.define(node);
         } else if self.grammar.imports.contains(&kind) {
@@ -110,6 +133,40 @@ impl Walk<'_> {
             }
         }
         false
+    }
+
+    /// Records forms of definitions and imports that have no name or no body, and lines that are not parsed.
+    fn note_structure(&mut self, node: Node<'_>, kind: &str) {
+        let is_structural = match kind {
+            "macro_invocation" | "macro_definition" => {
+                self.opaque.push(node.start_position().row + 1..last_row(node) + 1);
+                false
+            }
+            _ if self.is_unclosed(node, kind) => {
+                self.opaque.push(node.start_position().row..last_row(node) + 1);
+                false
+            }
+            "mod_item" => body(node).is_none(),
+            "singleton_class" => true,
+            "export_statement" => node.child_by_field_name("value").is_some_and(|value| {
+                matches!(value.kind(), "class" | "function_expression" | "generator_function")
+            }),
+            "command" => node
+                .child_by_field_name("name")
+                .and_then(|name| self.text.get(name.byte_range()))
+                .is_some_and(|name| matches!(name, "source" | ".")),
+            _ => false,
+        };
+        if is_structural {
+            self.outline.structural.push(node.start_position().row);
+        }
+    }
+
+    /// Whether the node is a string or comment of several lines that goes on to the end of the text: it may lack its end.
+    fn is_unclosed(&self, node: Node<'_>, kind: &str) -> bool {
+        node.end_position().row > node.start_position().row
+            && node.end_byte() >= self.text.trim_end().len()
+            && ["string", "heredoc", "comment", "template"].iter().any(|text| kind.contains(text))
     }
 
     fn define(&mut self, node: Node<'_>) -> Option<()> {
