@@ -524,7 +524,7 @@ fn what_agents_asked_of_past_sessions_is_counted_and_can_be_erased() {
         shown[1],
         json!({
             "tool": "list_sessions", "calls": 1, "failures": 0, "answer_bytes": answer,
-            "largest_answer_bytes": answer,
+            "largest_answer_bytes": answer, "request_bytes": 2, "largest_request_bytes": 2,
         })
     );
     let printed = tamis(&["data", "show"]).stdout;

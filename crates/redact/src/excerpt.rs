@@ -1,6 +1,8 @@
 //! Parts of long texts. A part is taken after redaction, because half a secret is not recognised as one; and only as much
 //! of the text is redacted as the part needs.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::{Redacted, Redactor};
@@ -94,6 +96,63 @@ impl Redacted<Value> {
             _ => Redacted(outline),
         }
     }
+
+    /// JSON of at most `max_chars` characters: as it is if it is short. Otherwise, of an object, the first of the `main`
+    /// members that it has, cut to what fits, and then the others that fit whole, the shortest first.
+    pub fn summarise(&self, main: &[&str], max_chars: usize) -> Redacted<Value> {
+        let fits = |value: &Value| value.to_string().chars().count() <= max_chars;
+        if fits(self) {
+            return self.clone();
+        }
+        let Value::Object(all) = &**self else {
+            return Redacted(fitted(text_of(self), max_chars.saturating_sub(2)).into());
+        };
+        let place = |name: &str| main.iter().position(|main| *main == name).unwrap_or(main.len());
+        let mut members: Vec<(&String, &Value)> = all.iter().collect();
+        members.sort_by_cached_key(|(name, value)| (place(name), value.to_string().len()));
+        let mut shown = Value::Object(Map::new());
+        for (rank, (name, value)) in members.iter().enumerate() {
+            shown[name.as_str()] = (*value).clone();
+            if fits(&shown) {
+                continue;
+            }
+            shown[name.as_str()] = "".into();
+            let left = max_chars.saturating_sub(shown.to_string().chars().count());
+            let short = fitted(text_of(value), left);
+            match (rank, short.is_empty()) {
+                (0, false) => shown[name.as_str()] = short.into(),
+                (0, true) => {
+                    return Redacted(fitted(self.to_string().into(), max_chars.saturating_sub(2)).into());
+                }
+                _ => drop(shown.as_object_mut().and_then(|shown| shown.remove(name.as_str()))),
+            }
+        }
+        Redacted(shown)
+    }
+}
+
+/// A string's own text, or the text of any other JSON.
+fn text_of(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
+}
+
+/// The start of a text that takes at most this many characters inside a JSON string, with `…` where it is cut.
+fn fitted(text: Cow<'_, str>, max_chars: usize) -> String {
+    let width = |text: &str| Value::from(text).to_string().chars().count() - 2;
+    if width(&text) <= max_chars {
+        return text.into_owned();
+    }
+    let mut start = String::new();
+    let mut left = max_chars.saturating_sub(1);
+    for letter in text.chars() {
+        let needed = width(letter.encode_utf8(&mut [0; 4]));
+        if needed > left {
+            break;
+        }
+        left -= needed;
+        start.push(letter);
+    }
+    if start.is_empty() { start } else { start + "…" }
 }
 
 /// A value with texts cut to the characters that are left.

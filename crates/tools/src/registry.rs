@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tamis_trace::ToolCallSize;
 use tracing::Instrument;
 
 use crate::request::Event;
@@ -139,15 +140,16 @@ impl Tool {
     }
 }
 
-/// Logs an answer's size, never its text, and counts calls of the tools for past sessions.
-fn audit(tool: &Tool, reply: &Reply, services: &Services) {
+/// Logs the sizes of a call's arguments and answer, never their text, and counts calls of the tools for past sessions.
+fn audit(tool: &Tool, request_bytes: Option<usize>, reply: &Reply, services: &Services) {
     let (bytes, failed) = match reply {
         Reply::Text { text, is_error } => (text.len(), *is_error),
         Reply::Error(_) => (0, true),
     };
-    tracing::debug!(tool = tool.name, bytes, failed, "answer");
-    if let (Toolset::Trace, Some(sessions)) = (tool.toolset, services.sessions()) {
-        sessions.trace.count_call(tool.name, failed, bytes as u64);
+    tracing::debug!(tool = tool.name, request_bytes, bytes, failed, "answer");
+    if let (Some(request_bytes), Some(sessions)) = (request_bytes, services.sessions()) {
+        let (request_bytes, bytes) = (request_bytes as u64, bytes as u64);
+        sessions.trace.count_call(ToolCallSize { tool: tool.name, failed, request_bytes, bytes });
     }
 }
 
@@ -265,6 +267,7 @@ impl Registry {
         let identity = context.identity.clone();
         // Of agents' calls, for the audit trail.
         let input = if tool.toolset == Toolset::Agents { arguments.clone() } else { Value::Null };
+        let request_bytes = (tool.toolset == Toolset::Trace).then(|| arguments.to_string().len());
         let reply = match tool.run(arguments, context).await {
             Ok(output) => {
                 request.answered();
@@ -281,7 +284,7 @@ impl Registry {
                 tool.toolset.failure(tool.name, failure)
             }
         };
-        audit(tool, &reply, &services);
+        audit(tool, request_bytes, &reply, &services);
         reply
     }
 

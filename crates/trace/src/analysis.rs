@@ -33,6 +33,8 @@ pub use rules::{Deduction, Lens};
 pub struct AnalysisOptions {
     pub failures: bool,
     pub loops: bool,
+    /// Whether to look through the lenses that the contract does not name, too.
+    pub more_lenses: bool,
     /// Whether the sessions of its subagents are analysed, too.
     pub subagents: bool,
     /// Bytes of the analysis as JSON; insights beyond are left out, the least severe first.
@@ -41,7 +43,13 @@ pub struct AnalysisOptions {
 
 impl Default for AnalysisOptions {
     fn default() -> AnalysisOptions {
-        AnalysisOptions { failures: true, loops: false, subagents: false, most_bytes: 4_600 }
+        AnalysisOptions {
+            failures: true,
+            loops: false,
+            more_lenses: false,
+            subagents: false,
+            most_bytes: 4_600,
+        }
     }
 }
 
@@ -165,8 +173,8 @@ struct Examination<'s> {
     open: Vec<Called>,
     failures: Option<failures::Failures>,
     loops: Option<loops::Loops>,
-    reads: reads::Reads,
-    slow: slow::Slow,
+    reads: Option<reads::Reads>,
+    slow: Option<slow::Slow>,
     spending: spending::Spending,
 }
 
@@ -178,9 +186,9 @@ impl Examination<'_> {
             open: Vec::new(),
             failures: options.failures.then(Default::default),
             loops: options.loops.then(Default::default),
-            reads: Default::default(),
-            slow: Default::default(),
-            spending: Default::default(),
+            reads: options.more_lenses.then(Default::default),
+            slow: options.more_lenses.then(Default::default),
+            spending: spending::Spending::new(options.more_lenses),
         }
     }
 
@@ -218,13 +226,15 @@ impl Examination<'_> {
             }
             EventBody::TokenUsage(report) => {
                 let compacted = self.spending.report(report, spot, event.at, event.stream);
-                if compacted {
-                    self.reads.compacted();
+                if compacted && let Some(reads) = &mut self.reads {
+                    reads.compacted();
                 }
             }
             EventBody::Compaction(_) if event.stream != EventStream::Sidechain => {
                 self.spending.compacted();
-                self.reads.compacted();
+                if let Some(reads) = &mut self.reads {
+                    reads.compacted();
+                }
             }
             _ => {}
         }
@@ -239,8 +249,12 @@ impl Examination<'_> {
         if let Some(loops) = &mut self.loops {
             loops.answered(answer);
         }
-        self.reads.answered(answer);
-        self.slow.answered(answer);
+        if let Some(reads) = &mut self.reads {
+            reads.answered(answer);
+        }
+        if let Some(slow) = &mut self.slow {
+            slow.answered(answer);
+        }
         self.spending.answered(answer);
     }
 
@@ -252,8 +266,12 @@ impl Examination<'_> {
         if let Some(loops) = self.loops {
             loops.finish(findings);
         }
-        self.reads.finish(findings);
-        self.slow.finish(findings);
+        if let Some(reads) = self.reads {
+            reads.finish(findings);
+        }
+        if let Some(slow) = self.slow {
+            slow.finish(findings);
+        }
         let context = self.spending.finish(findings);
         summary.turns += self.turn.map_or(0, |last| last + 1);
         summary.sessions += 1;
@@ -274,7 +292,8 @@ impl Sum {
         let looked = |lens: &&Lens| match lens {
             Lens::Failures => options.failures,
             Lens::Loops => options.loops,
-            _ => true,
+            Lens::TokenUsage => true,
+            Lens::SlowSteps | Lens::RepeatedReads | Lens::ContextGrowth => options.more_lenses,
         };
         let mut analysis = SessionAnalysis {
             score: 100_u64.saturating_sub(lost),

@@ -1,4 +1,4 @@
-//! How often the session tools were called, and how large their answers were.
+//! How often the session tools were called, and how large their arguments and answers were.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +19,21 @@ pub struct ToolCallCounts {
     pub bytes: u64,
     /// The largest answer's.
     pub largest: u64,
+    /// Of all its arguments.
+    pub request_bytes: u64,
+    /// The largest arguments'.
+    pub largest_request: u64,
+}
+
+/// One call of a tool.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCallSize {
+    pub tool: &'static str,
+    pub failed: bool,
+    /// Of its arguments as JSON.
+    pub request_bytes: u64,
+    /// Of its answer's text.
+    pub bytes: u64,
 }
 
 /// Counts calls on a background writer, so that no call waits for the disk. A count that cannot be written is lost.
@@ -34,11 +49,9 @@ impl CallCounter {
 }
 
 impl Trace {
-    /// Counts a call of a tool and the bytes of its answer.
-    pub fn count_call(&self, tool: &'static str, failed: bool, bytes: u64) {
-        self.calls
-            .writer
-            .submit(Box::new(move |transaction| db::count_call(transaction, tool, failed, bytes)));
+    /// Counts a call of a tool, and the bytes of its arguments and of its answer.
+    pub fn count_call(&self, call: ToolCallSize) {
+        self.calls.writer.submit(Box::new(move |transaction| db::count_call(transaction, call)));
     }
 
     /// The counts, by tool. Waits up to two seconds for counts that are not written yet.

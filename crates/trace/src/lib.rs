@@ -38,7 +38,7 @@ pub use analysis::{
     AnalysisOptions, AnalysisSummary, Deduction, EventCounts, Insight, Lens, OmittedInsights,
     SessionAnalysis, Severity,
 };
-pub use call_stats::ToolCallCounts;
+pub use call_stats::{ToolCallCounts, ToolCallSize};
 pub use error::TraceError;
 pub use event_details::EventDetails;
 pub use index::{IndexProgress, IndexRefresh};

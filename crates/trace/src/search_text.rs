@@ -14,8 +14,10 @@ pub(crate) fn is_composed(event: &LogEvent<'_>, line: Option<&str>) -> bool {
     let is_made = |content: &Content<'_>| matches!(content, Content::Text(_) | Content::Value(_));
     match &event.body {
         EventBody::SlashCommand { .. } => true,
-        EventBody::ToolCall(call) => is_made(&call.arguments) || !named(&call.name),
-        EventBody::ToolResult(result) => is_made(&result.content),
+        EventBody::ToolCall(call) => {
+            is_made(&call.arguments) || !named(&call.name) || !call.id.as_deref().is_none_or(named)
+        }
+        EventBody::ToolResult(result) => is_made(&result.content) || !result.id.as_deref().is_none_or(named),
         // Its model may be of a record before it; then the reader's state has it. See [`words_before`].
         EventBody::TokenUsage(_) => false,
         text => text.content().is_some_and(is_made),
@@ -36,15 +38,31 @@ pub(crate) fn searchable_words(event: &LogEvent<'_>, words: &mut Vec<String>) {
         strings_of(&arguments, words);
         words.push(arguments.to_string());
     } else {
-        words_of_event(event, words);
+        texts_of_event(event, words);
     }
-    for text in words {
+    for text in words.iter_mut() {
         *text = Redacted::from(std::mem::take(text)).searchable().into_owned();
     }
+    // It is shown as it is: it joins a call with its result.
+    words.extend(call_id(event));
+}
+
+fn call_id(event: &LogEvent<'_>) -> Option<String> {
+    let id = match &event.body {
+        EventBody::ToolCall(call) => &call.id,
+        EventBody::ToolResult(result) => &result.id,
+        _ => &None,
+    };
+    id.as_deref().map(str::to_owned)
 }
 
 /// The words of an event that the index knows, each text apart.
 pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
+    texts_of_event(event, words);
+    words.extend(call_id(event));
+}
+
+fn texts_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
     match &event.body {
         EventBody::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
         EventBody::ToolCall(call) => {

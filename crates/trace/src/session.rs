@@ -31,7 +31,7 @@ pub struct Session {
     pub id: String,
     pub(crate) native_id: String,
     pub provider: Client,
-    /// SHA-256 of the root's path; empty when the log does not say.
+    /// SHA-256 of the root's path; of the empty path when the log does not say.
     pub project: String,
     pub(crate) root: Option<String>,
     pub(crate) parent: Option<String>,
@@ -74,7 +74,9 @@ pub struct SessionFilter {
     pub provider: Option<Client>,
     /// The beginning of a project's hash.
     pub project: Option<String>,
+    /// Only sessions that were active at this time or later. One whose log has no times is not among them.
     pub since: Option<Millis>,
+    /// Only sessions that began at this time or earlier. One whose log has no times is not among them.
     pub until: Option<Millis>,
     pub least_tokens: Option<u64>,
     pub most_tokens: Option<u64>,
@@ -233,6 +235,11 @@ impl Session {
     /// The client's own id of the session that it comes from.
     pub fn parent(&self) -> Option<Redacted> {
         self.parent.as_deref().map(Redacted::from)
+    }
+
+    /// Whether its log says to which project it belongs.
+    pub fn has_project(&self) -> bool {
+        self.project != Project::hash_of("")
     }
 
     pub fn is_child_of(&self, other: &Session) -> bool {

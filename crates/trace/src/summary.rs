@@ -1,7 +1,7 @@
 //! A session's summary: its turns, its counts, what it is about. It is built event by event, and a saved summary is continued
 //! when the log has grown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use tamis_logs::event::{
@@ -22,6 +22,9 @@ const MOST_OPEN_CALLS: usize = 256;
 /// Names in a table of counts; more are counted under one name.
 const MOST_NAMES: usize = 200;
 const OTHERS: &str = "(others)";
+/// Tools that a turn names, and letters of each name.
+const MOST_TOOLS: usize = 20;
+const TOOL_CHARS: usize = 60;
 
 /// A turn: a person's message and everything until the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +39,8 @@ pub struct Turn {
     pub steps: u64,
     pub tool_calls: u64,
     pub failed_tools: u64,
+    /// The names of the tools that the agent itself called, up to [`MOST_TOOLS`] of them.
+    pub tools: BTreeSet<Redacted>,
     pub tokens: Tokens,
     /// The most that the model read for one request.
     pub largest_context: u64,
@@ -195,6 +200,11 @@ impl SessionSummary {
             }
         }
         turn.failed_tools += u64::from(failed);
+        if let (EventBody::ToolCall(call), false) = (&event.body, sidechain)
+            && turn.tools.len() < MOST_TOOLS
+        {
+            turn.tools.insert(preview(&call.name, TOOL_CHARS));
+        }
         turn.tool_calls += u64::from(event.kind() == EventKind::ToolCall);
         if !sidechain {
             if acts && self.between_steps {

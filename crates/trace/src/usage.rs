@@ -121,7 +121,9 @@ impl Trace {
                     UsageGrouping::Model => model.clone(),
                     UsageGrouping::Provider => session.provider.id().to_owned(),
                     UsageGrouping::Project => {
-                        session.root().map_or_else(|| session.project.clone(), Redacted::into_inner)
+                        let hash =
+                            || if session.has_project() { session.project.clone() } else { String::new() };
+                        session.root().map_or_else(hash, Redacted::into_inner)
                     }
                     UsageGrouping::Session => session.id.clone(),
                 };

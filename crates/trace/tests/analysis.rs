@@ -16,7 +16,7 @@ use tamis_trace::{AnalysisOptions, Lens, SessionAnalysis, Trace, TraceError};
 use session::{Log, Opened};
 
 fn with_loops() -> AnalysisOptions {
-    AnalysisOptions { loops: true, ..AnalysisOptions::default() }
+    AnalysisOptions { loops: true, more_lenses: true, ..AnalysisOptions::default() }
 }
 
 fn analysis(log: &Log, options: &AnalysisOptions) -> SessionAnalysis {
@@ -45,7 +45,7 @@ fn an_analysis_has_the_contracts_shape() {
         "insights": [{"turn_index": 0, "severity": "Warning", "lens": "Failures", "event_index": 2,
             "message": "1 of 1 tool call failed and was never put right: Bash cargo test"}],
         "insights_left_out": {"critical": 0, "warning": 0, "info": 0},
-        "lenses": ["Failures", "TokenUsage", "SlowSteps", "RepeatedReads", "ContextGrowth"],
+        "lenses": ["Failures", "TokenUsage"],
         "summary": {
             "event_counts": {"assistant_messages": 2, "tool_calls": 1, "tool_results": 1, "user_messages": 1,
                 "slash_commands": 0, "reasoning": 0, "token_usage": 1, "notifications": 0, "summaries": 0},

@@ -227,6 +227,7 @@ fn texts_of(payload: &Value) -> Vec<String> {
         strings_of(arguments, &mut texts);
         texts.push(arguments.to_string());
     }
+    texts.extend(payload.get("call_id").and_then(Value::as_str).map(str::to_owned));
     texts
 }
 

@@ -131,6 +131,8 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                         "failures": uses.failures,
                         "answer_bytes": uses.bytes,
                         "largest_answer_bytes": uses.largest,
+                        "request_bytes": uses.request_bytes,
+                        "largest_request_bytes": uses.largest_request,
                     })
                 })
                 .collect::<Vec<_>>(),
@@ -199,6 +201,7 @@ fn uses_table(uses: &[ToolCallCounts]) -> Table {
     let mut table = Table::new(&[
         ("CALLS", Align::Right),
         ("FAILED", Align::Right),
+        ("REQUESTED", Align::Right),
         ("ANSWERED", Align::Right),
         ("LARGEST", Align::Right),
         ("TOOL", Align::Left),
@@ -207,6 +210,7 @@ fn uses_table(uses: &[ToolCallCounts]) -> Table {
         table.row([
             print::grouped(uses.calls),
             print::grouped(uses.failures),
+            print::size(uses.request_bytes),
             print::size(uses.bytes),
             print::size(uses.largest),
             uses.tool.clone(),

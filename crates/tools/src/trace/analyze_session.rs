@@ -27,14 +27,16 @@ pub(crate) struct AnalyzeSessionInput {
     include_failures: Option<bool>,
     /// Default false.
     include_loops: Option<bool>,
+    /// Slow steps, files read again, context growth; default false.
+    include_more_lenses: Option<bool>,
     /// Default false.
     include_subagents: Option<bool>,
 }
 
 impl TraceTool for AnalyzeSession {
     const NAME: &'static str = "analyze_session";
-    const DESCRIPTION: &'static str = "Diagnose a past session: score, failed tools, loops, slow steps, token use, \
-        each with its turn. 1-5 KB.";
+    const DESCRIPTION: &'static str = "Diagnose a past session: score, failed tools, token use, loops (include_loops), each \
+        with its turn. 1-5 KB.";
     const ANSWER: Handler<AnalyzeSessionInput> = analyze;
     type Input = AnalyzeSessionInput;
 }
@@ -44,6 +46,7 @@ fn analyze(input: AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, F
     let options = AnalysisOptions {
         failures: input.include_failures.unwrap_or(true),
         loops: input.include_loops.unwrap_or(false),
+        more_lenses: input.include_more_lenses.unwrap_or(false),
         subagents: input.include_subagents.unwrap_or(false),
         most_bytes: (ANALYSIS - AROUND).saturating_sub(session.id.len().saturating_sub(USUAL_ID)),
     };
@@ -51,8 +54,13 @@ fn analyze(input: AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, F
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     body["session_id"] = session.id.clone().into();
-    let loops = (!options.loops).then_some("include_loops=true also looks for repeated calls.");
+    let further = match (options.loops, options.more_lenses) {
+        (true, true) => None,
+        (false, true) => Some("include_loops=true also looks for repeated calls."),
+        (true, false) => Some("include_more_lenses=true also looks for waste."),
+        (false, false) => Some("include_loops=true and include_more_lenses=true look for more."),
+    };
     Ok(Answer::of(body)
         .hint("Use get_turns(session_id, turns=[turn_index]) to see what happened in a turn")
-        .hint_if(loops))
+        .hint_if(further))
 }

@@ -47,7 +47,7 @@ fn compare(input: CompareSessionsInput, call: &TraceCall<'_>) -> Result<Answer, 
         }
     }
     let same = json!({
-        "project": !one.project.is_empty() && one.project == other.project,
+        "project": one.has_project() && one.project == other.project,
         "provider": one.provider == other.provider,
         "model": first["model"] == second["model"],
         "first_message": one.summary.snippet.is_some() && one.summary.snippet == other.summary.snippet,

@@ -25,8 +25,6 @@ const CUT: usize = 500;
 const LEAST_PART: usize = 2_000;
 /// Members' names and punctuation around a piece.
 const FRAME: usize = 40;
-/// The words of a turn's key actions, but for the tools' names.
-const KEY_ACTIONS: usize = 120;
 
 const REASONING: u64 = 1;
 const MESSAGE: u64 = 2;
@@ -101,9 +99,6 @@ pub(crate) fn compose(
     }
     if cancelled {
         return Err(Failure::Cancelled);
-    }
-    if matches!(depth, Depth::Summaries { .. }) {
-        composer.turns.iter_mut().for_each(key_actions);
     }
     Ok(Composed { turns: composer.turns, next: composer.next })
 }
@@ -218,10 +213,9 @@ impl Composer<'_> {
 
     /// A step in one line.
     fn put_step(&mut self, turn: u64, number: u64, summary: Value) -> ControlFlow<()> {
-        // The tools' names are repeated in the turn's key actions.
-        let needed = size(&summary) + size(&summary["tools"]) + 1;
+        let needed = size(&summary) + 1;
         let head = self.head_of(turn);
-        let opening = head.as_ref().map_or(0, |head| size(head) + KEY_ACTIONS);
+        let opening = head.as_ref().map_or(0, size);
         if needed + opening > self.left && !self.turns.is_empty() {
             self.next = Some((turn, number, 0, 0));
             return ControlFlow::Break(());
@@ -338,6 +332,9 @@ impl Composer<'_> {
             "stats": turn_stats(&known),
             "steps": [],
         });
+        if matches!(self.depth, Depth::Summaries { .. }) {
+            head["key_actions"] = key_actions(&known);
+        }
         if self.start > (turn, 0, 0, 0) {
             head["continued"] = true.into();
             head["user_message"] = known.preview.clone().into();

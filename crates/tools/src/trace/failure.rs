@@ -103,3 +103,73 @@ fn internal(error: &TraceError, retryable: bool) -> Failure {
     let message = Redacted::from(message).into_inner();
     stated("internal_error", message, json!({"hint": "`tamis data show` reports what is wrong."}), retryable)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::trace::search_event_previews::LONGEST_SEARCH;
+
+    #[test]
+    fn every_code_of_the_contract_has_its_form() {
+        assert_eq!(LONGEST_SEARCH, Duration::from_secs(30));
+        let session = "fb3cff44".to_owned();
+        for (failure, code, message, detail, retryable) in [
+            (
+                trace_failure(TraceError::NoSuchSession { id: "fb3c".to_owned() }),
+                "session_not_found",
+                "Session not found: fb3c",
+                ("session_id", json!("fb3c")),
+                false,
+            ),
+            (
+                trace_failure(TraceError::Ambiguous {
+                    prefix: "fb3".to_owned(),
+                    matches: ["fb3cff44", "fb3a1b2c", "fb3d9e8f"].map(str::to_owned).to_vec(),
+                    more: false,
+                }),
+                "ambiguous_session_prefix",
+                "Session ID prefix 'fb3' matches 3 sessions. Provide more characters.",
+                ("matches", json!(["fb3cff44", "fb3a1b2c", "fb3d9e8f"])),
+                false,
+            ),
+            (
+                trace_failure(TraceError::NoSuchEvent { session, index: 999, most: Some(127) }),
+                "invalid_event_index",
+                "Event index 999 out of bounds for session fb3cff44 (max: 127)",
+                ("max_index", json!(127)),
+                false,
+            ),
+            (invalid_cursor("why"), "invalid_cursor", "Invalid cursor: why", ("detail", json!("why")), false),
+            (
+                invalid_parameter("limit", "why"),
+                "invalid_parameter",
+                "Invalid parameter: limit: why",
+                ("parameter", json!("limit")),
+                false,
+            ),
+            (
+                trace_failure(TraceError::TooSlow { seconds: LONGEST_SEARCH.as_secs() }),
+                "search_timeout",
+                "",
+                ("timeout_seconds", json!(30)),
+                true,
+            ),
+            (
+                trace_failure(TraceError::Busy { path: "/data".into() }),
+                "internal_error",
+                "",
+                ("hint", json!("`tamis data show` reports what is wrong.")),
+                true,
+            ),
+        ] {
+            let Failure::Stated { code: found, message: words, details, retryable: again } = failure else {
+                panic!("{code}");
+            };
+            assert_eq!((found, again), (code, retryable));
+            assert!(!words.is_empty() && (message.is_empty() || words == message), "{code}: {words}");
+            assert_eq!(details.get(detail.0), Some(&detail.1), "{code}");
+        }
+    }
+}

@@ -51,14 +51,12 @@ fn list(input: GetProjectInfoInput, call: &TraceCall<'_>) -> Result<Answer, Fail
         if !after.as_ref().is_none_or(earlier) {
             continue;
         }
-        let mut item = json!({
+        let item = json!({
             "hash": project.hash,
+            "root_path": project.root.as_ref().map(|root| root.shorten(1000)),
             "session_count": project.sessions,
             "last_activity": time(project.last_activity),
         });
-        if let Some(root) = &project.root {
-            item["root_path"] = root.shorten(1000).into();
-        }
         if page.items.len() == limit || !page.take(fields.of(item)) {
             next = last;
             break;

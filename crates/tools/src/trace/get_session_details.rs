@@ -21,6 +21,10 @@ pub(crate) struct GetSessionDetails;
 /// Members' names and numbers beside a session's turns.
 const HEAD: usize = 300;
 
+/// Follows the contract's hints, which name the search of old.
+const SEARCH_INSTEAD: &str = "search_events is deprecated: search_event_previews(query, session_id) finds the event_index for \
+    get_event_details.";
+
 const SUMMARY_FIELDS: &[&str] =
     &["id", "turn_index", "timestamp", "user_message", "step_count", "outcome", "stats"];
 const TURN_FIELDS: &[&str] = &[
@@ -92,23 +96,32 @@ fn details(input: GetSessionDetailsInput, call: &TraceCall<'_>) -> Result<Answer
         return summary(call, &session, &selection, &binding, cursor, &fields);
     }
     let start: Option<Spot> = binding.read(cursor)?;
-    let (depth, most, hint) = match level {
+    let (depth, most, [hint, more]) = match level {
         DetailLevel::Turns | DetailLevel::Summary => (
             Depth::Summaries { reasoning },
             TURNS,
-            "Use detail_level='steps' for detailed payloads (up to 38 KB a page; name a turn to get less)",
+            [
+                "Use detail_level='steps' for detailed payloads",
+                "That is up to 38 KB a page; name a turn to get less.",
+            ],
         ),
         DetailLevel::Steps => (
             Depth::Cut,
             STEPS,
-            "Payloads are truncated to 500 chars. Use search_event_previews(query, session_id) to find specific content, \
-             get_event_details(session_id, event_index) for one event, or detail_level='full' for complete data",
+            [
+                "Payloads are truncated to 500 chars. Use search_events(pattern) to find specific content, or \
+                 detail_level='full' for complete data",
+                SEARCH_INSTEAD,
+            ],
         ),
         DetailLevel::Full => (
             Depth::Whole,
             STEPS,
-            "Response may be large. Use search_event_previews(query, session_id) to find specific events, or \
-             detail_level='steps' for truncated payloads",
+            [
+                "Response may be large. Use search_events(pattern) to find specific events, or detail_level='steps' for \
+                 truncated payloads",
+                SEARCH_INSTEAD,
+            ],
         ),
     };
     let head = head(call, &session)?;
@@ -119,7 +132,7 @@ fn details(input: GetSessionDetailsInput, call: &TraceCall<'_>) -> Result<Answer
     let mut body = head;
     body["turns"] = turns.into();
     let go_on = next.is_some().then_some("The session goes on: pass next_cursor as cursor.");
-    Ok(Answer::of(body).paged(count, next).hint(hint).hint_if(go_on))
+    Ok(Answer::of(body).paged(count, next).hint(hint).hint(more).hint_if(go_on))
 }
 
 /// Refuses turns that the session does not have; `one_by_one` is the parameter that names turns one by one.
@@ -210,6 +223,7 @@ fn summary(
     let go_on = next.is_some().then_some("More turns follow: pass next_cursor as cursor.");
     Ok(Answer::of(body)
         .paged(count, next)
-        .hint("Use detail_level='turns' to see tool execution summaries (up to 30 KB)")
+        .hint("Use detail_level='turns' to see tool execution summaries")
+        .hint("That is up to 30 KB.")
         .hint_if(go_on))
 }

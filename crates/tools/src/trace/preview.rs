@@ -5,9 +5,11 @@ use tamis_logs::event::EventKind;
 use tamis_redact::excerpt;
 use tamis_trace::{CompiledQuery, SearchMatch};
 
+use super::summary::TELLING;
+
 /// Characters of a text's preview.
 const TEXT: usize = 300;
-/// Characters of a call's arguments.
+/// Characters of a call's arguments as JSON.
 const ARGUMENTS: usize = 100;
 /// Characters around a match in arguments that the preview does not show.
 const AROUND: usize = 200;
@@ -18,7 +20,7 @@ pub(crate) fn of(found: &SearchMatch, finder: &CompiledQuery) -> Value {
         EventKind::ToolCall => {
             let payload = found.payload();
             let arguments = payload.member("arguments");
-            let short = arguments.shorten(ARGUMENTS);
+            let short = arguments.summarise(TELLING, ARGUMENTS);
             let name = excerpt(payload["name"].as_str().unwrap_or_default(), 200);
             let mut preview = json!({"tool": name, "arguments": short});
             if short != arguments

@@ -17,7 +17,7 @@ const SUMMARY: usize = 300;
 /// Tools that a summary names.
 const MOST_TOOLS: usize = 6;
 /// Arguments that describe a call best, in this order.
-const TELLING: &[&str] = &[
+pub(crate) const TELLING: &[&str] = &[
     "file_path",
     "filePath",
     "absolute_path",
@@ -149,23 +149,15 @@ fn tool(tool: &ToolStep) -> String {
     }
 }
 
-/// Adds to a turn of summaries what its steps did.
-pub(crate) fn key_actions(turn: &mut Value) {
-    let steps = turn["steps"].as_array().cloned().unwrap_or_default();
-    let names: BTreeSet<&str> = steps
-        .iter()
-        .filter_map(|step| step["tools"].as_array())
-        .flatten()
-        .filter_map(Value::as_str)
-        .take(20)
-        .collect();
-    let failed: u64 = steps.iter().filter_map(|step| step["failed_tools"].as_u64()).sum();
+/// What was done in a turn, on whichever pages its steps are.
+pub(crate) fn key_actions(turn: &Turn) -> Value {
     let mut actions = Vec::new();
-    if !names.is_empty() {
-        actions.push(format!("Used tools: {}", names.into_iter().collect::<Vec<_>>().join(", ")));
+    if !turn.tools.is_empty() {
+        let names: Vec<&str> = turn.tools.iter().map(|name| name.as_str()).collect();
+        actions.push(format!("Used tools: {}", names.join(", ")));
     }
-    if failed > 0 {
-        actions.push(format!("{failed} tool execution(s) failed"));
+    if turn.failed_tools > 0 {
+        actions.push(format!("{} tool execution(s) failed", turn.failed_tools));
     }
-    turn["key_actions"] = actions.into();
+    actions.into()
 }

@@ -71,6 +71,35 @@ fn turns_have_one_line_per_step() {
 }
 
 #[test]
+fn key_actions_are_those_of_the_turn_on_every_page_of_it() {
+    let mut log = Log::new(ID, START).user("go");
+    for number in 0..400 {
+        let (tool, failed) = (["Read", "Edit", "Bash", "Grep"][number % 100 / 25], number % 40 == 0);
+        log = log.tool(tool, json!({"file_path": format!("/{}", "f".repeat(100))}), "done", failed);
+    }
+    let fixture = Fixture::new(&[log.user("next").say("ok")]);
+    for tool in ["get_session_details", "get_turns"] {
+        let arguments = match tool {
+            "get_turns" => json!({"session_id": ID, "turns": [0, 1], "detail_level": "turns"}),
+            _ => json!({"session_id": ID, "detail_level": "turns"}),
+        };
+        let pages = fixture.pages(tool, &arguments);
+        assert!(pages.len() > 2, "{}", pages.len());
+        for page in &pages {
+            assert!(page.bytes <= 30_000, "{}", page.bytes);
+            let turns = page.body.get("data").unwrap_or(&page.body)["turns"].as_array().unwrap();
+            for turn in turns {
+                let expected = match turn["turn_index"].as_u64() {
+                    Some(0) => json!(["Used tools: Bash, Edit, Grep, Read", "10 tool execution(s) failed"]),
+                    _ => json!([]),
+                };
+                assert_eq!(turn["key_actions"], expected);
+            }
+        }
+    }
+}
+
+#[test]
 fn steps_pair_calls_with_results_and_cut_them() {
     let long = "r".repeat(2000);
     let log = Log::new(ID, START).user("go").think("first").tool(
@@ -197,6 +226,37 @@ fn a_session_is_diagnosed() {
     let failures =
         without["insights"].as_array().unwrap().iter().filter(|insight| insight["lens"] == "Failures");
     assert_eq!(failures.count(), 0);
+}
+
+#[test]
+fn only_the_contracts_lenses_are_used_unless_more_are_requested() {
+    let mut log = Log::new(ID, START).user("go");
+    for _ in 0..6 {
+        // The same large file, read again with nothing changed.
+        log = log.tool("Read", json!({"file_path": "/a.rs"}), &"line of text\n".repeat(4_000), false);
+    }
+    let fixture = Fixture::new(&[log.say("done")]);
+    for (arguments, lenses) in [
+        (json!({}), &["Failures", "TokenUsage"][..]),
+        (json!({"include_failures": false}), &["TokenUsage"]),
+        (json!({"include_loops": true}), &["Failures", "Loops", "TokenUsage"]),
+        (
+            json!({"include_more_lenses": true}),
+            &["Failures", "TokenUsage", "SlowSteps", "RepeatedReads", "ContextGrowth"],
+        ),
+    ] {
+        let mut all = arguments.clone();
+        all["session_id"] = json!(ID);
+        let answer = fixture.ask("analyze_session", all);
+        assert_eq!(answer["lenses"], json!(lenses), "{arguments}");
+        for part in [&answer["insights"], &answer["deductions"]] {
+            let used =
+                part.as_array().unwrap().iter().all(|one| lenses.contains(&one["lens"].as_str().unwrap()));
+            assert!(used, "{arguments}: {part}");
+        }
+        let is_reported = answer["insights"].to_string().contains("RepeatedReads");
+        assert_eq!(is_reported, lenses.contains(&"RepeatedReads"), "{arguments}: {}", answer["insights"]);
+    }
 }
 
 #[test]

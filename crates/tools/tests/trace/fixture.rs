@@ -131,12 +131,20 @@ pub struct Log {
     pub lines: String,
     root: String,
     at: i64,
+    is_timed: bool,
     number: u64,
 }
 
 impl Log {
     pub fn new(id: &str, at: i64) -> Log {
-        Log { id: id.to_owned(), lines: String::new(), root: "/home/dev/project".to_owned(), at, number: 0 }
+        Log {
+            id: id.to_owned(),
+            lines: String::new(),
+            root: "/home/dev/project".to_owned(),
+            at,
+            is_timed: true,
+            number: 0,
+        }
     }
 
     pub fn in_project(mut self, root: &str) -> Log {
@@ -144,13 +152,22 @@ impl Log {
         self
     }
 
+    /// Records from here on have no times.
+    pub fn without_times(mut self) -> Log {
+        self.is_timed = false;
+        self
+    }
+
     fn record(mut self, kind: &str, message: Value) -> Log {
         let at = Timestamp::from_millisecond(self.at).unwrap().to_string();
-        let record = json!({
+        let mut record = json!({
             "type": kind, "uuid": format!("{}-{}", self.id, self.number), "sessionId": self.id, "cwd": self.root,
             "timestamp": at, "isSidechain": false, "version": "2.1.0", "message": message,
             "requestId": format!("req-{}-{}", self.id, self.number),
         });
+        if !self.is_timed {
+            record.as_object_mut().unwrap().remove("timestamp");
+        }
         writeln!(self.lines, "{record}").unwrap();
         self.at += 1000;
         self.number += 1;

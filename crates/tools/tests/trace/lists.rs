@@ -108,6 +108,52 @@ fn filters_keep_only_matching_sessions() {
 }
 
 #[test]
+fn a_project_without_a_folder_has_a_hash_that_lists_just_it() {
+    let fixture = Fixture::new(&[
+        small("aaaaaaaa-0000-4000-8000-000000000000", START),
+        Log::new("cccccccc-0000-4000-8000-000000000000", START + 120_000).in_project("").user("a").say("b"),
+        Log::new("dddddddd-0000-4000-8000-000000000000", START + 180_000).in_project("").user("a").say("b"),
+    ]);
+    let projects = fixture.ask("get_project_info", json!({}))["data"]["projects"].clone();
+    let without: Vec<&Value> =
+        projects.as_array().unwrap().iter().filter(|project| project["root_path"].is_null()).collect();
+    assert_eq!(without.len(), 1, "{projects}");
+    assert!(without[0].as_object().unwrap().contains_key("root_path"), "{projects}");
+    let hash = without[0]["hash"].as_str().unwrap();
+    assert_eq!((hash.len(), &without[0]["session_count"]), (64, &json!(2)));
+    let listed =
+        fixture.ask("list_sessions", json!({"project_hash": hash, "fields": ["id", "project_hash"]}));
+    let ids = ["dddddddd", "cccccccc"];
+    assert_eq!(listed["data"]["sessions"], json!(ids.map(|id| json!({"id": id, "project_hash": hash}))));
+    let found = fixture.ask("search_event_previews", json!({"query": "b", "project_hash": hash}));
+    assert_eq!(found["pagination"]["total_in_page"], 2);
+}
+
+#[test]
+fn since_and_until_leave_out_sessions_without_times() {
+    let fixture = Fixture::new(&[
+        small("aaaaaaaa-0000-4000-8000-000000000000", START),
+        Log::new("bbbbbbbb-0000-4000-8000-000000000000", START).without_times().user("hello").say("hi"),
+    ]);
+    for (arguments, expected) in [
+        (json!({}), 2),
+        (json!({"since": "2020-01-01"}), 1),
+        (json!({"until": "2030-01-01"}), 1),
+        (json!({"since": "2020-01-01", "until": "2030-01-01"}), 1),
+        (json!({"since": "1970-01-01"}), 1),
+        (json!({"until": "1970-01-01"}), 0),
+    ] {
+        let listed = fixture.ask("list_sessions", arguments.clone());
+        assert_eq!(listed["pagination"]["total_in_page"], expected, "{arguments}");
+        let mut search = arguments.clone();
+        search["query"] = json!("h");
+        search["event_type"] = json!("User");
+        let found = fixture.ask("search_event_previews", search);
+        assert!(found["pagination"]["total_in_page"].as_u64().unwrap() <= 2 * expected, "{arguments}");
+    }
+}
+
+#[test]
 fn a_cursor_outlives_the_session_that_it_names() {
     let logs: Vec<Log> = (0..5)
         .map(|number| small(&format!("{number}aaaaaaa-0000-4000-8000-000000000000"), START + number * 1000))
@@ -172,6 +218,47 @@ fn an_empty_answer_explains_why_it_is_empty() {
 #[test]
 fn hints_begin_with_the_sentence_of_the_contract() {
     let fixture = Fixture::new(&[small(ID, START)]);
+    for (tool, arguments, sentence) in [
+        (
+            "list_sessions",
+            json!({}),
+            "Use get_session_details(id, detail_level='summary') for turn breakdown",
+        ),
+        (
+            "get_session_details",
+            json!({"session_id": ID}),
+            "Use detail_level='turns' to see tool execution summaries",
+        ),
+        (
+            "get_session_details",
+            json!({"session_id": ID, "detail_level": "turns"}),
+            "Use detail_level='steps' for detailed payloads",
+        ),
+        (
+            "get_session_details",
+            json!({"session_id": ID, "detail_level": "steps"}),
+            "Payloads are truncated to 500 chars. Use search_events(pattern) to find specific content, or \
+             detail_level='full' for complete data",
+        ),
+        (
+            "get_session_details",
+            json!({"session_id": ID, "detail_level": "full"}),
+            "Response may be large. Use search_events(pattern) to find specific events, or detail_level='steps' for \
+             truncated payloads",
+        ),
+        (
+            "search_event_previews",
+            json!({"query": "build"}),
+            "Use get_event_details(session_id, event_index) to retrieve full event payload",
+        ),
+    ] {
+        let hint = fixture.ask(tool, arguments.clone())["hint"].clone();
+        let rest = hint.as_str().unwrap().strip_prefix(sentence);
+        assert!(
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(". ")),
+            "{tool} {arguments}: {hint}"
+        );
+    }
     let hint = |limit: u64| fixture.ask("list_sessions", json!({"limit": limit}))["hint"].clone();
     assert_eq!(hint(10), "Use get_session_details(id, detail_level='summary') for turn breakdown");
     assert_eq!(
@@ -195,6 +282,11 @@ fn uses_are_counted_with_their_sizes() {
     assert_eq!((counts[0].1, counts[0].2), (1, 1));
     assert_eq!(counts[1], ("list_sessions", 3, 1, good.bytes as u64));
     assert!(uses[1].bytes > good.bytes as u64);
+    let requests = |index: usize| (uses[index].request_bytes, uses[index].largest_request);
+    let [short, long] = ["{}", r#"{"fields":["id"],"limit":1}"#].map(|text| text.len() as u64);
+    let refused = r#"{"limit":0}"#.len() as u64;
+    assert_eq!(requests(1), (short + long + refused, long), "requests are counted too");
+    assert_eq!(requests(0), (short, short));
 }
 
 #[test]

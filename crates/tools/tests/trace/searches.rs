@@ -56,6 +56,58 @@ fn a_match_outside_of_the_preview_is_shown() {
 }
 
 #[test]
+fn call_ids_are_searched() {
+    let fixture = Fixture::new(&[small(ID, START)]);
+    for (query, mode) in
+        [("toolu-2", "substring"), ("TOOLU-2", "words"), ("toolu.2", "regex"), ("oolu-", "substring")]
+    {
+        let found = matches(&fixture, json!({"query": query, "mode": mode, "limit": 50}));
+        let of_type = |kind: &str| found.iter().filter(|found| found["event_type"] == kind).count();
+        let each = if query == "oolu-" { 3 } else { 1 };
+        assert_eq!(
+            (of_type("ToolCall"), of_type("ToolResult"), found.len()),
+            (each, each, 2 * each),
+            "{query}"
+        );
+    }
+    let found = matches(&fixture, json!({"query": "toolu-2", "event_type": "ToolCall"}));
+    let index = found[0]["event_index"].clone();
+    let event = fixture.ask("get_event_details", json!({"session_id": ID, "event_index": index}));
+    assert_eq!(event["payload"]["call_id"], "toolu-2");
+}
+
+/// The arguments of a call, and the member that its preview must have, cut or not.
+#[test]
+fn a_preview_has_the_main_argument_in_100_characters_of_json() {
+    let long = |letter: &str| letter.repeat(400);
+    let path = format!("/home/dev/{}/lib.rs", "folder/".repeat(5));
+    for (arguments, main, whole) in [
+        (json!({"file_path": "/a.rs", "content": long("x")}), "file_path", true),
+        (json!({"content": long("x"), "file_path": path}), "file_path", true),
+        (json!({"file_path": long("/deep")}), "file_path", false),
+        (json!({"command": long("echo é "), "description": "Say é"}), "command", false),
+        (json!({"command": "cargo test", "description": long("d"), "timeout": 600_000}), "command", true),
+        (json!({"old_string": long("\n"), "new_string": long("\""), "file_path": "/a"}), "file_path", true),
+        (json!({"query": long("\u{1}\"\\"), "limit": 5}), "query", false),
+        (json!({"todos": [{"content": long("t")}], "url": "https://example.com"}), "url", true),
+        (json!({"prompt": long("漢"), "subagent_type": "x"}), "prompt", false),
+        (json!({"zeta": long("z"), "alpha": "short"}), "alpha", true),
+        (json!({"only": long("o")}), "only", false),
+        (json!({"edits": [{"old": long("o")}]}), "edits", false),
+    ] {
+        let log = Log::new(ID, START).user("go").tool("Tool", arguments.clone(), "done", false);
+        let found = matches(&Fixture::new(&[log]), json!({"query": "Tool", "event_type": "ToolCall"}));
+        let shown = &found[0]["preview"]["arguments"];
+        let length = shown.to_string().chars().count();
+        assert!(length <= 100, "{length}: {shown}");
+        let value = &shown[main];
+        assert!(!value.is_null(), "{main} is missing from {shown}");
+        assert_eq!(value == &arguments[main], whole, "{shown}");
+        assert!(whole || length > 90, "{length}: there is room for more of {main} in {shown}");
+    }
+}
+
+#[test]
 fn modes_and_filters_narrow() {
     let other =
         Log::new("0b3cff44-13ae-41a6-a6df-f287e0552835", START + 60_000).user("build the fix").say("No.");

@@ -28,6 +28,8 @@ pub(super) struct Spending {
     misses: Largest<MOST_REPORTED>,
     jumps: Largest<MOST_REPORTED>,
     has_cache: bool,
+    /// Whether jumps of the context are reported.
+    reports_jumps: bool,
     pub(super) sums: ContextSums,
 }
 
@@ -41,6 +43,10 @@ pub(super) struct ContextSums {
 }
 
 impl Spending {
+    pub(super) fn new(reports_jumps: bool) -> Spending {
+        Spending { reports_jumps, ..Spending::default() }
+    }
+
     pub(super) fn answered(&mut self, answer: &Answered<'_>) {
         if answer.call.stream != EventStream::Sidechain
             && self.largest_result.as_ref().is_none_or(|(bytes, ..)| answer.bytes > *bytes)
@@ -147,8 +153,10 @@ impl Spending {
         }
         findings.count(Rule::CacheMiss, self.misses.many);
         self.misses.report(Lens::TokenUsage, "such requests", findings);
-        findings.count(Rule::ContextJump, self.jumps.many);
-        self.jumps.report(Lens::ContextGrowth, "jumps", findings);
+        if self.reports_jumps {
+            findings.count(Rule::ContextJump, self.jumps.many);
+            self.jumps.report(Lens::ContextGrowth, "jumps", findings);
+        }
         self.sums
     }
 }

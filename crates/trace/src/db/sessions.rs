@@ -125,7 +125,7 @@ pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<Strin
 
 const WHERE: &str =
     "WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
-        AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
+        AND (?3 IS NULL OR started > 0 AND ended >= ?3) AND (?4 IS NULL OR started > 0 AND started <= ?4)
         AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
         AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
         AND (?8 IS NULL OR started < ?8 OR started = ?8 AND sessions.id > ?9)
@@ -243,7 +243,7 @@ pub(crate) fn spread_roots(connection: &Connection) -> Sql<()> {
         .prepare_cached(
             "UPDATE sessions SET root = known.root
              FROM (SELECT project, max(root) AS root FROM sessions WHERE root IS NOT NULL GROUP BY project) AS known
-             WHERE sessions.root IS NULL AND sessions.project != '' AND known.project = sessions.project",
+             WHERE sessions.root IS NULL AND known.project = sessions.project",
         )?
         .execute([])?;
     Ok(())

@@ -8,7 +8,7 @@ use tamis_store::rusqlite::{self, Connection};
 
 use crate::db;
 use crate::indexed_log::IndexedLog;
-use crate::session::Session;
+use crate::session::{Project, Session};
 use crate::summary::SessionSummary;
 
 pub(super) fn put_session(
@@ -28,12 +28,12 @@ pub(super) fn put_session(
     }
     let native_id = summary.native_id.clone().or(of_path.native_id).unwrap_or_default();
     let (parent, relation) = summary.parent.clone().or(of_path.parent).unzip();
-    let root = summary.root.clone().or(of_path.root);
+    let root = summary.root.clone().or(of_path.root).filter(|root| !root.is_empty());
     let project = match (&root, &summary.root_hash) {
         (_, Some(hash)) if hash.len() == 64 => hash.clone(),
         (Some(root), _) => hex_sha256(root),
         (None, Some(name)) => hex_sha256(name),
-        (None, None) => String::new(),
+        (None, None) => Project::hash_of(""),
     };
     let mut id = native_id.clone();
     if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {

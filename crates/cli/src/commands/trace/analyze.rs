@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &Analyze) -> CliResult {
     let options = AnalysisOptions {
         failures: true,
         loops: true,
+        more_lenses: true,
         subagents: arguments.subagents,
         most_bytes: usize::MAX >> 1,
     };

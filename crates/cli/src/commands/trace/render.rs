@@ -18,7 +18,7 @@ pub(crate) fn project(session: &Session) -> String {
     let hash = || session.project.chars().take(8).collect::<String>();
     match root {
         Some(root) => table::cut_front(&root, PROJECT_WIDTH),
-        None if session.project.is_empty() => "-".to_owned(),
+        None if !session.has_project() => "-".to_owned(),
         None => hash(),
     }
 }
