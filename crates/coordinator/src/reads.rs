@@ -1,5 +1,7 @@
 //! Reading the tables, which any process may. Secrets that tasks and feedback quote are redacted before they leave.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use tamis_agents::{
     AgentEvent, AgentsError, Code, ConfigValue, Feedback, Instance, InstanceDetails, InstanceId, Result,
@@ -7,7 +9,7 @@ use tamis_agents::{
 };
 use tamis_redact::Redacted;
 
-use crate::AgentService;
+use crate::{AgentService, identity_required};
 
 /// Maximum and default number of events in a page.
 const MOST_EVENTS: u32 = 1000;
@@ -39,25 +41,43 @@ pub struct EventPage {
 }
 
 impl AgentService {
-    /// The instances, oldest first.
-    pub fn instances(&self, query: &InstanceQuery) -> Result<Vec<Redacted<Instance>>> {
+    /// The instances, oldest first: all for the user, those of its repository for the instance with this identity.
+    pub fn instances(
+        &self,
+        query: &InstanceQuery,
+        identity: Option<&str>,
+    ) -> Result<Vec<Redacted<Instance>>> {
         let status =
             query.status.as_deref().map(|word| word.parse().map_err(|error| invalid("status", &error)));
         let status = status.transpose()?;
         let agent_type =
             query.agent_type.as_deref().map(|word| word.parse().map_err(|error| invalid("type", &error)));
         let agent_type = agent_type.transpose()?;
+        let visible = self.visible_repository(identity)?;
         let mut instances = self.archive()?.instances()?;
         instances.retain(|instance| {
-            status.is_none_or(|status| instance.status == status)
+            visible.as_ref().is_none_or(|repository| instance.repository == *repository)
+                && status.is_none_or(|status| instance.status == status)
                 && agent_type.is_none_or(|agent_type| instance.agent_type == agent_type)
         });
         Ok(instances.into_iter().map(Redacted::new).collect())
     }
 
-    /// An instance with its reviews and feedback.
-    pub fn details(&self, id: &InstanceId) -> Result<Redacted<InstanceDetails>> {
-        Ok(Redacted::new(self.archive()?.details(id)?))
+    /// An instance with its reviews and feedback. For an instance, those of other repositories do not exist.
+    pub fn details(&self, id: &InstanceId, identity: Option<&str>) -> Result<Redacted<InstanceDetails>> {
+        let archive = self.archive()?;
+        let details = archive.details(id)?;
+        match self.visible_repository(identity)? {
+            Some(repository) if details.instance.repository != repository => Err(archive.no_instance(id)),
+            _ => Ok(Redacted::new(details)),
+        }
+    }
+
+    /// The repository whose instances the caller may see; none for the user, who may see all.
+    fn visible_repository(&self, identity: Option<&str>) -> Result<Option<PathBuf>> {
+        let Some(identity) = identity else { return Ok(None) };
+        let owner = self.archive()?.owner_of(identity)?.ok_or_else(identity_required)?;
+        Ok(Some(owner.repository))
     }
 
     /// Events after one that the caller has, in order.

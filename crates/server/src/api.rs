@@ -1,16 +1,18 @@
 //! REST for agents and their reviews, below `/api`; and counters, at `/metrics`.
 //!
-//! Everything here requires the server's token, but for `/api/call/TOOL`: there the server of an instance forwards its
-//! agent's calls, validated, with the instance's identity. Errors are the contract's object, with a status by its code.
+//! Everything here requires the server's token, with two exceptions. At `/api/call/TOOL` the server of an instance forwards its
+//! agent's calls, validated, with the instance's identity; and an identity may read the instances of its own repository. Errors
+//! are the contract's object, with a status by its code.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Extension, Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::extract::{Extension, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use bytes::Bytes;
@@ -18,24 +20,31 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::{
-    AgentsError, Code, CreateIssues, CreatePullRequest, IdError, InstanceId, RequestReview, SendFeedback,
-    StartRequest,
+    AgentsError, Code, CreateIssues, CreatePullRequest, ErrorObject, IdError, InstanceId, RequestReview,
+    SendFeedback, StartRequest,
 };
 use tamis_coordinator::{
     AgentService, EventQuery, IDEMPOTENCY_KEY_HEADER, InstanceQuery, TIME_LEFT_HEADER, ToolRequest,
     identity_required, parse_forwarded,
 };
-use tamis_redact::Redacted;
+use tamis_redact::{Redacted, excerpt};
 
 use crate::Served;
 use crate::body::{self, Bodies};
-use crate::guard::{Admitted, only_with_identity, only_with_token};
+use crate::guard::{Admitted, only_with_identity, only_with_token, only_with_token_or_identity};
 use crate::per_minute::PerMinute;
 use crate::routes::not_found;
 use crate::ws::{self, Followers};
 
 /// What these routes call themselves where an error names a tool.
 const TOOL: &str = "api";
+
+/// Where calls of agents are forwarded to.
+const CALLS: &str = "/api/call/";
+
+/// Characters of the name of a tool that does not exist, and bytes of an error.
+const LONGEST_TOOL: usize = 64;
+const LONGEST_ERROR: usize = 1 << 20;
 
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 64;
@@ -45,8 +54,7 @@ type Answer<T> = Result<axum::Json<T>, ApiError>;
 pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
     let read_whole = || from_fn_with_state(bodies.clone(), body::read_whole);
     let api = Router::new()
-        .route("/instances", get(instances).post(start))
-        .route("/instances/{id}", get(details))
+        .route("/instances", post(start))
         .route("/instances/{id}/stop", post(stop))
         .route("/instances/{id}/abandon", post(abandon))
         .route("/events", get(events))
@@ -71,7 +79,49 @@ pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
         .route("/api/call/{tool}", post(not_found))
         .layer(read_whole())
         .layer(from_fn(only_with_identity));
-    Router::new().merge(calls).nest("/api", api).merge(others)
+    let reads = Router::new()
+        .route("/api/instances", get(instances))
+        .route("/api/instances/{id}", get(details))
+        .layer(read_whole())
+        .layer(from_fn(only_with_token_or_identity));
+    Router::new().merge(calls).merge(reads).nest("/api", api).merge(others)
+}
+
+/// Gives every error below `/api/call/` the contract's form, whichever layer refused the request.
+pub(crate) async fn state_call_errors(request: Request, next: Next) -> Response {
+    let tool = request.uri().path().strip_prefix(CALLS).map(|tool| excerpt(tool, LONGEST_TOOL));
+    let response = next.run(request).await;
+    let Some(tool) = tool.filter(|_| !response.status().is_success()) else { return response };
+    let (mut parts, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, LONGEST_ERROR).await.unwrap_or_default();
+    let error = match serde_json::from_slice::<ErrorObject>(&body) {
+        Ok(object) => AgentsError::from(object),
+        Err(_) => restated(parts.status, &serde_json::from_slice(&body).unwrap_or_default()),
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = serde_json::to_vec(&error.to_object(&tool)).unwrap_or_default();
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// An error of another form: that of the guard, of a body that does not arrive, or of a route that does not exist.
+fn restated(status: StatusCode, body: &Value) -> AgentsError {
+    let code = match status {
+        StatusCode::UNAUTHORIZED => Code::IdentityRequired,
+        StatusCode::FORBIDDEN => Code::PermissionDenied,
+        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
+        // It was not done, and may be sent again.
+        StatusCode::SERVICE_UNAVAILABLE => Code::CoordinatorUnavailable,
+        status if status.is_server_error() => Code::InternalError,
+        _ => Code::ValidationError,
+    };
+    let text = |name: &str| body["error"][name].as_str();
+    let message = text("message").or(status.canonical_reason()).unwrap_or("the request failed");
+    let error = AgentsError::new(code, message.replace('_', " "));
+    match text("hint") {
+        Some(hint) => error.suggest(hint),
+        None => error,
+    }
 }
 
 /// An error as an answer: the contract's object, which names a tool.
@@ -122,15 +172,20 @@ fn status_of(code: Code) -> StatusCode {
 
 async fn instances(
     State(served): State<Served>,
+    Extension(admitted): Extension<Admitted>,
     parsed: Result<Query<InstanceQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
     let query = valid_query(parsed)?;
-    read_tables(&served, move |agents| agents.instances(&query)).await
+    read_tables(&served, move |agents| agents.instances(&query, admitted.identity.as_deref())).await
 }
 
-async fn details(State(served): State<Served>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn details(
+    State(served): State<Served>,
+    Extension(admitted): Extension<Admitted>,
+    Path(id): Path<String>,
+) -> Answer<impl Serialize> {
     let id = instance(&id)?;
-    read_tables(&served, move |agents| agents.details(&id)).await
+    read_tables(&served, move |agents| agents.details(&id, admitted.identity.as_deref())).await
 }
 
 async fn events(
@@ -194,7 +249,7 @@ async fn start(
     }
     let agents = coordinator(&served, &headers)?;
     let id = agents.start(request).await?.id;
-    let shown = read_tables(&served, move |agents| agents.details(&id)).await?;
+    let shown = read_tables(&served, move |agents| agents.details(&id, None)).await?;
     Ok((StatusCode::CREATED, shown))
 }
 
@@ -205,7 +260,7 @@ async fn stop(
 ) -> Answer<impl Serialize> {
     let id = instance(&id)?;
     coordinator(&served, &headers)?.stop(&id).await?;
-    read_tables(&served, move |agents| agents.details(&id)).await
+    read_tables(&served, move |agents| agents.details(&id, None)).await
 }
 
 #[derive(Default, Deserialize)]
@@ -223,7 +278,7 @@ async fn abandon(
     let id = instance(&id)?;
     let reason = if body.is_empty() { None } else { json_body::<AbandonBody>(&body)?.reason };
     coordinator(&served, &headers)?.abandon(&id, reason.as_deref()).await?;
-    read_tables(&served, move |agents| agents.details(&id)).await
+    read_tables(&served, move |agents| agents.details(&id, None)).await
 }
 
 #[derive(Deserialize)]
@@ -303,7 +358,7 @@ static RECORDED: PerMinute = PerMinute::new(60);
 /// Records a forwarded call without a valid identity in the audit trail, which no answer waits for.
 pub(crate) fn record_stranger(served: &Served, path: &str) {
     let tools = [RequestReview::TOOL, SendFeedback::TOOL, CreatePullRequest::TOOL, CreateIssues::TOOL];
-    let tool = tools.into_iter().find(|tool| path.strip_prefix("/api/call/") == Some(*tool));
+    let tool = tools.into_iter().find(|tool| path.strip_prefix(CALLS) == Some(*tool));
     let (Some(tool), Some(agents)) = (tool, served.services.agents().cloned()) else { return };
     if RECORDED.pass(Instant::now()).is_none() {
         return;

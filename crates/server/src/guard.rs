@@ -129,6 +129,14 @@ pub(crate) async fn only_with_token(request: Request, next: Next) -> Response {
     refuse(request, Refusal::NoToken.into_response())
 }
 
+/// Allows only requests with the token or an identity.
+pub(crate) async fn only_with_token_or_identity(request: Request, next: Next) -> Response {
+    if request.extensions().get().is_some_and(Admitted::is_trusted) {
+        return next.run(request).await;
+    }
+    refuse(request, Refusal::NoToken.into_response())
+}
+
 /// Allows only requests with an identity.
 pub(crate) async fn only_with_identity(request: Request, next: Next) -> Response {
     let admitted = request.extensions().get::<Admitted>();
@@ -154,7 +162,8 @@ fn refuse(request: Request, refusal: Response) -> Response {
 
 /// Whether a route accepts an identity where everything else needs the token.
 fn accepts_identity(path: &str) -> bool {
-    ["/mcp", "/rpc"].contains(&path) || path.starts_with("/api/call/")
+    ["/mcp", "/rpc", "/api/instances"].contains(&path)
+        || ["/api/call/", "/api/instances/"].iter().any(|start| path.starts_with(start))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

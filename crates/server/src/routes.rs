@@ -78,6 +78,7 @@ impl HttpDoor {
             // `body::read_whole` limits bodies; axum's own limit is lower.
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state((guard, self.served.clone()), guard::check))
+            .layer(from_fn(api::state_call_errors))
     }
 
     /// Stateless and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.

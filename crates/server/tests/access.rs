@@ -4,13 +4,9 @@
 
 mod common;
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use common::{DoorFixture, TOKEN, insert_instance, text};
-use hyper::body::Frame;
+use common::{Announced, DoorFixture, TOKEN, insert_instance, text};
 use serde_json::Value;
 use tamis_server::Exposure;
 use tamis_tools::Registry;
@@ -28,6 +24,7 @@ enum Requirement {
     OpenOrIdentity,
     Identity,
     Token,
+    TokenOrIdentity,
 }
 
 /// Every route, and paths that are none.
@@ -43,9 +40,9 @@ const ROUTES: &[(&str, &str, Requirement)] = &[
     ("POST", "/api/call/create_pull_request", Requirement::Identity),
     ("POST", "/api/call/create_issues", Requirement::Identity),
     ("POST", "/api/call/bash", Requirement::Identity),
-    ("GET", "/api/instances", Requirement::Token),
+    ("GET", "/api/instances", Requirement::TokenOrIdentity),
     ("POST", "/api/instances", Requirement::Token),
-    ("GET", "/api/instances/work-7-a1", Requirement::Token),
+    ("GET", "/api/instances/work-7-a1", Requirement::TokenOrIdentity),
     ("POST", "/api/instances/work-7-a1/stop", Requirement::Token),
     ("POST", "/api/instances/work-7-a1/abandon", Requirement::Token),
     ("GET", "/api/events", Requirement::Token),
@@ -90,10 +87,13 @@ fn is_admitted(requirement: Requirement, credential: Credential, exposure: Expos
     match (credential, requirement) {
         (Credential::WrongToken | Credential::UnknownIdentity | Credential::ForeignIdentity, _) => false,
         (Credential::Token, requirement) => requirement != Requirement::Identity,
-        (Credential::Identity, Requirement::Identity | Requirement::OpenOrIdentity) => true,
+        (
+            Credential::Identity,
+            Requirement::Identity | Requirement::OpenOrIdentity | Requirement::TokenOrIdentity,
+        ) => true,
         (Credential::Identity | Credential::None | Credential::Cookie, Requirement::Open) => open,
         (Credential::None | Credential::Cookie, Requirement::OpenOrIdentity) => open,
-        (_, Requirement::Token | Requirement::Identity) => false,
+        (_, Requirement::Token | Requirement::Identity | Requirement::TokenOrIdentity) => false,
     }
 }
 
@@ -121,21 +121,6 @@ fn request(method: &str, path: &str, credential: Credential, body: Body) -> Requ
         request = request.header("authorization", format!("Bearer {bearer}"));
     }
     request.body(body).unwrap()
-}
-
-/// A body that was announced and never comes.
-struct Announced;
-
-impl HttpBody for Announced {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Poll::Pending
-    }
 }
 
 #[tokio::test(start_paused = true)]

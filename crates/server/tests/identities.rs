@@ -6,7 +6,7 @@ mod common;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use common::{DoorFixture, TOKEN, insert_event, insert_instance, post, text};
+use common::{Announced, DoorFixture, TOKEN, insert_event, insert_instance, post, text};
 use serde_json::{Value, json};
 use tamis_server::Exposure;
 use tamis_tools::Registry;
@@ -78,8 +78,7 @@ async fn every_door_lists_what_the_caller_may_use() {
 async fn from_the_network_an_identity_goes_only_where_it_is_judged() {
     let fixture = fixture();
     insert_instance(&fixture.tables(), "work-7-a1", "STARTED", "a task");
-    for path in ["/health", "/prune", "/api/instances", "/api/events", "/ws", "/metrics", "/nowhere", "/mcpx"]
-    {
+    for path in ["/health", "/prune", "/api/config", "/api/events", "/ws", "/metrics", "/nowhere", "/mcpx"] {
         let router = fixture.door().router(Exposure::Network);
         let get = Request::get(path)
             .header("host", "127.0.0.1:3001")
@@ -220,6 +219,88 @@ async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_
     let words = ["VALIDATION_ERROR", "review-7-a1-1", "send_feedback"].map(str::to_owned);
     let [code, instance, tool] = words;
     assert_eq!(told, (8, 0, code, instance, tool));
+}
+
+/// Whichever layer refuses a forwarded call: access, the body, the route, the input, the coordinator.
+#[tokio::test(start_paused = true)]
+async fn every_error_of_a_forwarded_call_has_the_contracts_form() {
+    let fixture = fixture();
+    insert_instance(&fixture.tables(), "work-7-a1", "STARTED", "a task");
+    let identity = "Bearer tai_work-7-a1";
+    let at = |path: &str| Request::post(path).header("host", "127.0.0.1:3001");
+    let review = || at("/api/call/request_review");
+    let with = |request: axum::http::request::Builder, body: &'static str| {
+        request.header("authorization", identity).body(Body::from(body)).unwrap()
+    };
+    let pausing = Body::new(Announced);
+    let too_large = Body::from(vec![b' '; common::MAX_BODY + 1]);
+    for (name, request, status, code) in [
+        ("nothing", review().body(Body::from("{}")).unwrap(), 401, "IDENTITY_REQUIRED"),
+        (
+            "the user's token",
+            review().header("authorization", format!("Bearer {TOKEN}")).body(Body::from("{}")).unwrap(),
+            401,
+            "IDENTITY_REQUIRED",
+        ),
+        (
+            "a wrong token",
+            review().header("authorization", "Bearer wrong").body(Body::from("{}")).unwrap(),
+            401,
+            "IDENTITY_REQUIRED",
+        ),
+        (
+            "an unknown identity",
+            review().header("authorization", "Bearer tai_x").body(Body::from("{}")).unwrap(),
+            401,
+            "IDENTITY_REQUIRED",
+        ),
+        (
+            "a foreign host",
+            with(Request::post("/api/call/request_review").header("host", "evil.example"), "{}"),
+            403,
+            "PERMISSION_DENIED",
+        ),
+        (
+            "a foreign page",
+            with(review().header("origin", "http://evil.example"), "{}"),
+            403,
+            "PERMISSION_DENIED",
+        ),
+        ("no such tool", with(at("/api/call/request_reviews"), "{}"), 404, "VALIDATION_ERROR"),
+        ("another toolset's tool", with(at("/api/call/bash"), "{}"), 404, "VALIDATION_ERROR"),
+        (
+            "another method",
+            with(Request::get("/api/call/request_review").header("host", "127.0.0.1"), ""),
+            405,
+            "VALIDATION_ERROR",
+        ),
+        ("no JSON", with(review(), "{"), 400, "VALIDATION_ERROR"),
+        ("wrong input", with(review(), r#"{"more": 1}"#), 400, "VALIDATION_ERROR"),
+        ("a wrong key", with(review().header("tamis-call", ""), "{}"), 400, "VALIDATION_ERROR"),
+        ("no coordinator", with(review(), "{}"), 503, "COORDINATOR_UNAVAILABLE"),
+        (
+            "a body that pauses",
+            review().header("authorization", identity).body(pausing).unwrap(),
+            408,
+            "TIMEOUT",
+        ),
+        (
+            "a body that is too large",
+            review().header("authorization", identity).body(too_large).unwrap(),
+            413,
+            "VALIDATION_ERROR",
+        ),
+    ] {
+        let tool = request.uri().path().rsplit('/').next().unwrap().to_owned();
+        let (found, body) = text(fixture.send(request).await).await;
+        let error: Value = serde_json::from_str(&body).unwrap_or_else(|_| panic!("{name}: {found} {body}"));
+        assert_eq!((found.as_u16(), &error["code"]), (status, &json!(code)), "{name}: {error}");
+        assert_eq!((&error["error"], &error["tool_name"]), (&json!(code), &json!(tool)), "{name}: {error}");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty(), "{name}: {error}");
+        assert!(error.as_object().unwrap().contains_key("instance_id"), "{name}: {error}");
+        assert!(error["suggestions"].is_array(), "{name}: {error}");
+    }
 }
 
 #[tokio::test]

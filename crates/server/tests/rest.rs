@@ -59,25 +59,65 @@ fn ids(instances: &Value) -> Vec<&str> {
     instances.as_array().unwrap().iter().map(|instance| instance["id"].as_str().unwrap()).collect()
 }
 
+/// What a caller with these bearer's words gets.
+async fn get_as(fixture: &DoorFixture, bearer: Option<&str>, path: &str) -> (StatusCode, String) {
+    let mut request = Request::get(path).header("host", "localhost");
+    if let Some(bearer) = bearer {
+        request = request.header("authorization", format!("Bearer {bearer}"));
+    }
+    text(fixture.send(request.body(Body::empty()).unwrap()).await).await
+}
+
+#[tokio::test]
+async fn an_identity_reads_the_instances_of_its_own_repository() {
+    let fixture = fixture();
+    let tables = fixture.tables();
+    insert_instance(&tables, "work-2-a1", "STARTED", "elsewhere");
+    tables.execute("UPDATE instances SET repository = '/elsewhere' WHERE id = 'work-2-a1'", []).unwrap();
+    for (bearer, own, others) in [
+        ("tai_work-1-a1", vec!["plan-login-a1", "review-1-a1-1", "work-1-a1"], vec!["work-2-a1"]),
+        ("tai_review-1-a1-1", vec!["plan-login-a1", "review-1-a1-1", "work-1-a1"], vec!["work-2-a1"]),
+        ("tai_work-2-a1", vec!["work-2-a1"], vec!["plan-login-a1", "review-1-a1-1", "work-1-a1"]),
+        (TOKEN, vec!["plan-login-a1", "review-1-a1-1", "work-1-a1", "work-2-a1"], vec![]),
+    ] {
+        let (status, body) = get_as(&fixture, Some(bearer), "/api/instances").await;
+        assert_eq!(status, StatusCode::OK, "{bearer}: {body}");
+        assert!(!body.contains(SECRET), "{body}");
+        assert_eq!(ids(&serde_json::from_str(&body).unwrap()), own, "{bearer}");
+        for id in own {
+            let (status, body) = get_as(&fixture, Some(bearer), &format!("/api/instances/{id}")).await;
+            let details: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!((status, &details["id"]), (StatusCode::OK, &json!(id)), "{bearer}: {body}");
+            assert!(!body.contains(SECRET), "{body}");
+        }
+        for id in others {
+            let (status, body) = get_as(&fixture, Some(bearer), &format!("/api/instances/{id}")).await;
+            let error: Value = serde_json::from_str(&body).unwrap();
+            let expected = (StatusCode::NOT_FOUND, &json!("INSTANCE_NOT_FOUND"));
+            assert_eq!((status, &error["code"]), expected, "{bearer} {id}: {body}");
+        }
+    }
+    // It may change nothing.
+    for path in
+        ["/api/instances/work-1-a1/stop", "/api/instances/work-1-a1/abandon", "/api/instances", "/api/gc"]
+    {
+        let request = common::post(path).header("authorization", "Bearer tai_work-1-a1");
+        let (status, body) = text(fixture.send(request.body(Body::from("{}")).unwrap()).await).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}: {body}");
+    }
+}
+
 #[tokio::test]
 async fn everything_here_needs_the_token() {
     let fixture = fixture();
-    for path in [
-        "/api/instances",
-        "/api/instances/work-1-a1",
-        "/api/events",
-        "/api/feedback",
-        "/api/config",
-        "/api/nothing",
-        "/metrics",
-        "/ws",
-    ] {
+    for path in ["/api/instances", "/api/instances/work-1-a1"] {
+        let (status, body) = get_as(&fixture, None, path).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
+        assert!(body.contains("`tamis token` prints it"), "{body}");
+    }
+    for path in ["/api/events", "/api/feedback", "/api/config", "/api/nothing", "/metrics", "/ws"] {
         for bearer in [None, Some("tai_work-1-a1")] {
-            let mut request = Request::get(path).header("host", "localhost");
-            if let Some(bearer) = bearer {
-                request = request.header("authorization", format!("Bearer {bearer}"));
-            }
-            let (status, body) = text(fixture.send(request.body(Body::empty()).unwrap()).await).await;
+            let (status, body) = get_as(&fixture, bearer, path).await;
             assert_eq!(status, StatusCode::UNAUTHORIZED, "{path} {bearer:?}");
             assert!(body.contains("`tamis token` prints it"), "{body}");
         }

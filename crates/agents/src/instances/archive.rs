@@ -56,11 +56,14 @@ impl Archive {
 
     pub fn instance(&self, id: &InstanceId) -> Result<Instance> {
         let found = self.database.read(|connection| db::instance(connection, id))?;
-        found.ok_or_else(|| {
-            AgentsError::new(Code::InstanceNotFound, format!("there is no instance `{id}`"))
-                .about(id)
-                .suggest("`tamis agents list` lists the instances")
-        })
+        found.ok_or_else(|| self.no_instance(id))
+    }
+
+    /// The error for an instance that does not exist, or not for the caller.
+    pub fn no_instance(&self, id: &InstanceId) -> AgentsError {
+        AgentsError::new(Code::InstanceNotFound, format!("there is no instance `{id}`"))
+            .about(id)
+            .suggest("`tamis agents list` lists the instances")
     }
 
     /// The instance that has this token.

@@ -1,7 +1,8 @@
 //! The prompts that agents are started with: who they are, what there is to do, and which tools to call when.
 //!
 //! Every prompt names the instance first: `You are work-123-a1`. Texts of users and of other agents stand between marks that
-//! do not occur in them, and are marked as quotations.
+//! do not occur in them, and are marked as quotations. The exception is a reviewer's prompt that the coding agent wrote: by the
+//! contract it is the whole prompt.
 
 use std::fmt::Write as _;
 
@@ -70,7 +71,7 @@ pub(crate) struct ReviewedWork<'a> {
     pub(crate) iteration: u32,
     /// The coding agent's summary of its work.
     pub(crate) completion_message: Option<&'a str>,
-    /// What the coding agent wants looked at.
+    /// The prompt that the coding agent wrote for its reviewer. It takes the place of the default one.
     pub(crate) reviewer_prompt: Option<&'a str>,
 }
 
@@ -99,10 +100,13 @@ pub(crate) fn work_prompt(subject: &PromptSubject<'_>) -> String {
     text
 }
 
-/// The review agent's prompt: the contract's `generateReviewPrompt`.
+/// The review agent's prompt: the one that the coding agent wrote for it, or else the contract's `generateReviewPrompt`.
 pub(crate) fn review_prompt(subject: &PromptSubject<'_>, work: &ReviewedWork<'_>) -> String {
     let PromptSubject { id, task, repository, history, max_reviews } = subject;
     let ReviewedWork { coding, commit, iteration, completion_message, reviewer_prompt } = work;
+    if let Some(prompt) = reviewer_prompt.filter(|prompt| !prompt.trim().is_empty()) {
+        return crate::plain_text(prompt);
+    }
     let mut text = beginning(id, "a review agent", repository);
     let (base, branch) = (one_line(&repository.base_branch), one_line(&repository.branch));
     let _ = writeln!(
@@ -115,9 +119,6 @@ pub(crate) fn review_prompt(subject: &PromptSubject<'_>, work: &ReviewedWork<'_>
     add_history(&mut text, history);
     if let Some(message) = completion_message {
         add_quoted(&mut text, &format!("{coding} describes its work"), message);
-    }
-    if let Some(focus) = reviewer_prompt {
-        add_quoted(&mut text, &format!("{coding} asks you to pay particular attention to this"), focus);
     }
     let (into, words) = target(repository);
     let _ = write!(

@@ -3,12 +3,15 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
+use hyper::body::Frame;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,6 +27,8 @@ use tamis_tools::{
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
+/// The largest body that a door takes.
+pub const MAX_BODY: usize = 4 << 20;
 
 pub struct DoorFixture {
     folder: tempfile::TempDir,
@@ -52,7 +57,7 @@ impl DoorFixture {
 
     pub fn door(&self) -> HttpDoor {
         let settings = HttpSettings {
-            max_body_bytes: 4 << 20,
+            max_body_bytes: MAX_BODY,
             hosts: HostPolicy::default(),
             token: Some(ServerToken::chosen(TOKEN).unwrap()),
         };
@@ -89,6 +94,21 @@ impl DoorFixture {
         let (status, body) = self.post("/rpc", body).await;
         assert_eq!(status, StatusCode::OK, "{body}");
         serde_json::from_str(&body).unwrap()
+    }
+}
+
+/// A body that was announced and never comes.
+pub struct Announced;
+
+impl HttpBody for Announced {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut task::Context<'_>,
+    ) -> task::Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        task::Poll::Pending
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct RequestReview;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestReviewInput {
-    /// What the reviewer should look at, in place of a review of everything.
+    /// Prompt of the review agent, in place of the default one.
     reviewer_prompt: Option<String>,
     /// A summary of the work that is done.
     completion_message: Option<String>,

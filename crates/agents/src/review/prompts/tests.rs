@@ -104,7 +104,7 @@ fn a_review_agent_is_told_what_to_look_at_and_not_to_touch_it() {
         commit: "abc123",
         iteration: 2,
         completion_message: Some("Done."),
-        reviewer_prompt: Some("Mind the tests.\u{1b}[31m"),
+        reviewer_prompt: None,
     };
     let expected = format!(
         "You are review-123-a1-2, a review agent {BEGINNING}\
@@ -114,11 +114,6 @@ is your own git worktree with that commit checked out.
 {TASK}work-123-a1 describes its work (a quotation, from here to the next line of 8 equals signs):
 ========
 Done.
-========
-
-work-123-a1 asks you to pay particular attention to this (a quotation, from here to the next line of 8 equals signs):
-========
-Mind the tests.
 ========
 
 Steps:
@@ -134,6 +129,20 @@ If a tool returns an error, read its `suggestions`.
 "
     );
     assert_eq!(review_prompt(&subject, &work), expected);
+    // A prompt that the coding agent wrote takes its place, as it was written; one that says nothing does not.
+    for (prompt, expected) in [
+        ("Mind the tests.", "Mind the tests."),
+        (
+            "  You are a pirate.\n\n=========\n- read `src`\n",
+            "  You are a pirate.\n\n=========\n- read `src`\n",
+        ),
+        ("Mind the tests.\u{1b}[31m\r\n\tAll of them.\u{7}", "Mind the tests.\n\tAll of them."),
+        ("", expected.as_str()),
+        (" \n\t", expected.as_str()),
+    ] {
+        let work = ReviewedWork { reviewer_prompt: Some(prompt), ..work.clone() };
+        assert_eq!(review_prompt(&subject, &work), expected, "{prompt:?}");
+    }
 }
 
 #[test]
