@@ -33,6 +33,7 @@ mod stamps;
 mod stop_signal;
 mod system_folders;
 mod threads;
+mod unread;
 mod walk;
 mod working_folder;
 
@@ -47,5 +48,6 @@ pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, SearchMo
 pub use stamps::{Changes, Folder, Stamp, changes, outer_rules, tree};
 pub use stop_signal::{StopSignal, Stopped};
 pub use threads::{cores, in_parallel};
+pub use unread::{UnreadFile, UnreadReason, unread_files};
 pub use walk::{files, is_binary, scan};
 pub use working_folder::WorkingFolder;

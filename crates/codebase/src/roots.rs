@@ -218,6 +218,20 @@ impl Roots {
         Ok((file, metadata))
     }
 
+    /// How many bytes a file has whose name a walk has checked already, and at least the first `most` of them.
+    pub(crate) fn beginning_of(
+        &self,
+        place: &RootedPath,
+        most: usize,
+    ) -> Result<(u64, Vec<u8>), AccessError> {
+        let (file, metadata) = self.open_found(place)?;
+        let mut bytes = Vec::new();
+        let length = metadata.len().min(most as u64);
+        read_whole(&file, length, most as u64, &mut bytes)
+            .map_err(|cause| AccessError::System { path: place.path.clone(), cause })?;
+        Ok((metadata.len(), bytes))
+    }
+
     pub(crate) fn read_found(
         &self,
         place: &RootedPath,

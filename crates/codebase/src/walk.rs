@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
+use parking_lot::Mutex;
 use rustix::fs::{AtFlags, Dir, FileType};
 
 use crate::ignore_rules::{RuleFiles, Rules, leaves_out, user_rules};
@@ -18,7 +19,7 @@ use crate::threads::on_threads;
 use crate::{RootedPath, Roots, StopSignal, Stopped, cores};
 
 /// How much of a file is checked for a NUL byte.
-const CHECKED_BYTES: usize = 8 << 10;
+pub(crate) const CHECKED_BYTES: usize = 8 << 10;
 
 /// More threads would wait for the disk, or for each other.
 const MAX_THREADS: usize = 12;
@@ -74,6 +75,16 @@ pub(crate) fn walk<S: Send>(
     walk_with_folders(roots, stop, state, None::<fn(&mut S, Folder)>, each)
 }
 
+/// The same, and notes the files and folders that the policy denies, unless they are hidden; folders with a `/` at the end.
+pub(crate) fn walk_noting_denied<S: Default + Send>(
+    roots: &Roots,
+    stop: &StopSignal,
+    denied: &Mutex<Vec<RootedPath>>,
+    each: impl Fn(&mut S, RootedPath) + Sync,
+) -> Result<Vec<S>, Stopped> {
+    walk_all(roots, stop, S::default, None::<fn(&mut S, Folder)>, Some(denied), each)
+}
+
 /// The same, and calls `folder` with every folder, if it is given.
 pub(crate) fn walk_with_folders<S: Send>(
     roots: &Roots,
@@ -82,12 +93,24 @@ pub(crate) fn walk_with_folders<S: Send>(
     folder: Option<impl Fn(&mut S, Folder) + Sync>,
     each: impl Fn(&mut S, RootedPath) + Sync,
 ) -> Result<Vec<S>, Stopped> {
+    walk_all(roots, stop, state, folder, None, each)
+}
+
+fn walk_all<S: Send>(
+    roots: &Roots,
+    stop: &StopSignal,
+    state: impl Fn() -> S + Sync,
+    folder: Option<impl Fn(&mut S, Folder) + Sync>,
+    denied: Option<&Mutex<Vec<RootedPath>>>,
+    each: impl Fn(&mut S, RootedPath) + Sync,
+) -> Result<Vec<S>, Stopped> {
     stop.check()?;
     let queue = Queue::new();
     for (root, known) in roots.all().iter().enumerate() {
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
-    let walker = Walker { roots, stop, queue: &queue, user_rules: user_rules(), stamps: folder.is_some() };
+    let stamps = folder.is_some();
+    let walker = Walker { roots, stop, queue: &queue, user_rules: user_rules(), stamps, denied };
     let work = || {
         let mut state = state();
         queue.work(|job| {
@@ -123,6 +146,8 @@ struct Walker<'a> {
     user_rules: Gitignore,
     /// Whether folders are returned with their stamps.
     stamps: bool,
+    /// Where to note what the policy denies.
+    denied: Option<&'a Mutex<Vec<RootedPath>>>,
 }
 
 impl Walker<'_> {
@@ -138,6 +163,7 @@ impl Walker<'_> {
         let mut listed = stamp.map(|stamp| Folder::new(root, path, stamp));
         let mut found = RuleFiles::default();
         let mut entries: Vec<(String, bool, bool)> = Vec::new();
+        let mut denied: Vec<(String, bool)> = Vec::new();
         while let Some(entry) = folder.read() {
             let Ok(entry) = entry else {
                 // There may be more names.
@@ -168,12 +194,22 @@ impl Walker<'_> {
             let full = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
             if !self.roots.denies_entry(root, &full) {
                 entries.push((full, is_folder, is_hidden));
+            } else if self.denied.is_some() && !is_hidden {
+                denied.push((full, is_folder));
             }
         }
         let rules = match folder.fd() {
             Ok(folder) => Rules::of(folder, path, found, above),
             Err(_) => above.cloned(),
         };
+        if let Some(noted) = self.denied {
+            let ignored =
+                |full: &str, is_folder| leaves_out(rules.as_deref(), &self.user_rules, full, is_folder);
+            denied.retain(|(full, is_folder)| ignored(full, *is_folder) != Some(true));
+            let slash = |is_folder| if is_folder { "/" } else { "" };
+            let place = |(full, is_folder)| RootedPath { root, path: format!("{full}{}", slash(is_folder)) };
+            noted.lock().extend(denied.into_iter().map(place));
+        }
         for (number, (full, is_folder, is_hidden)) in entries.into_iter().enumerate() {
             if number % 1024 == 1023 && self.stop.is_due() {
                 return (Vec::new(), None);
