@@ -52,7 +52,7 @@ fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
     let shop = Shop::new();
     let ran = shop.run(&["research", "Where is parse_price implemented?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("\nwhere to look:\n  src/prices.rs:2\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nwhere to look:\n  src/prices.rs:2-4\n"), "{}", ran.stdout);
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
     assert!(ran.stderr.contains("3 files scanned"), "{}", ran.stderr);
     // From elsewhere they are whole.
@@ -60,13 +60,30 @@ fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
     let mut command = shop.tamis(&["locate", "parse_price", "--root"]);
     command.arg(shop.fixture.work()).current_dir(elsewhere.path());
     let ran = finish(&mut command, b"");
-    let whole = shop.fixture.work().canonicalize().unwrap().join("src/prices.rs:2");
+    let whole = shop.fixture.work().canonicalize().unwrap().join("src/prices.rs:2-4");
     assert!(ran.stdout.contains(&format!("  {}\n", whole.display())), "{}", ran.stdout);
     // A narrow screen breaks lines, never a path.
     let mut command = shop.tamis(&["analyze", "parse_price"]);
     let ran = finish(command.env("COLUMNS", "40"), b"");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("src/prices.rs:2"), "{}", ran.stdout);
+}
+
+#[test]
+fn places_are_listed_once_with_one_line_of_each() {
+    let shop = Shop::new();
+    for command in ["research", "locate"] {
+        let ran = shop.run(&[command, "Where is parse_price implemented?"]);
+        let (findings, places) = ran.stdout.split_once("\nwhere to look:\n").unwrap();
+        for category in ["implementation:", "entry point:", "docs:"] {
+            assert!(!findings.contains(category), "{command}: {findings}");
+        }
+        let line = "\n      pub fn parse_price(text: &str) -> u32 {\n";
+        assert!(places.starts_with(&format!("  src/prices.rs:2-4{line}")), "{command}: {places}");
+        for path in ["src/prices.rs", "src/main.rs", "README.md"] {
+            assert_eq!(places.matches(path).count(), 1, "{command}: {places}");
+        }
+    }
 }
 
 #[test]

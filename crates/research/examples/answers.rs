@@ -1,10 +1,13 @@
-//! How often the file that an answer cites is among the first references, on questions about real repositories.
+//! How often the file that an answer cites is among the first references, and how often a reference to it is near a cited line, on
+//! questions about real repositories.
 //!
 //! `cargo run --release -p tamis-research --example answers -- QUESTIONS.jsonl CHECKOUTS [REPOSITORY…]`
 //!
-//! Each line of the questions is `{"id": "kind:name:path", "repo": "owner/name", "query": "…"}`, where the path is the cited
-//! file's; the repository lies in `CHECKOUTS/name`. A line counts when its file is among the first 5 or 10; a question counts
-//! when any of its files is. `grep` is what plain grep for the question's three rarest words gets on the same.
+//! Each line of the questions is `{"id": "kind:name:path", "repo": "owner/name", "query": "…", "gold": [line, …]}`, where path and
+//! lines are the cited ones; the repository is in `CHECKOUTS/name`. A line counts when its file is among the first 5 or 10; a
+//! question counts when any of its files is. `grep` is what plain grep for the question's three rarest words gets on the same. Of
+//! the files that have a reference, `near` is the share of those with a reference that begins within 15 lines of a cited line,
+//! `reached` of those whose lines come as near, and `cited` the share of all cited lines that are as near to where one begins.
 
 #![allow(
     clippy::print_stdout,
@@ -17,14 +20,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tamis_codebase::{Policy, Roots, StopSignal, scan};
-use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
+use tamis_research::{Reference, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
 
 #[derive(serde::Deserialize)]
 struct Row {
     id: String,
     repo: String,
     query: String,
+    #[serde(default)]
+    gold: Vec<usize>,
 }
+
+/// A cited file, and the lines that are cited.
+type Cited = (String, Vec<usize>);
+
+/// Lines between a reference and a cited line that it leads to.
+const NEAR: usize = 15;
 
 /// Counted for a repository.
 #[derive(Clone, Copy, Default)]
@@ -34,6 +45,11 @@ struct Score {
     rows_at: [usize; 2],
     questions_at: [usize; 2],
     grep_at: [usize; 2],
+    found: usize,
+    near: usize,
+    reached: usize,
+    lines: usize,
+    lines_near: usize,
     tokens: usize,
     most_tokens: usize,
     milliseconds: f64,
@@ -45,15 +61,15 @@ fn main() {
     let checkouts = PathBuf::from(arguments.next().expect("the checkouts"));
     let only: BTreeSet<String> = arguments.collect();
     let verbose = std::env::var_os("VERBOSE").is_some();
-    let mut repositories: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    let mut repositories: BTreeMap<String, Vec<(String, Vec<Cited>)>> = BTreeMap::new();
     for line in std::fs::read_to_string(questions).unwrap().lines() {
         let row: Row = serde_json::from_str(line).unwrap();
         let name = row.repo.rsplit('/').next().unwrap().to_owned();
         let path = row.id.splitn(3, ':').nth(2).unwrap().to_owned();
         let subject = repositories.entry(name).or_default();
         match subject.iter_mut().find(|(query, _)| *query == row.query) {
-            Some((_, paths)) => paths.push(path),
-            None => subject.push((row.query, vec![path])),
+            Some((_, cited)) => cited.push((path, row.gold)),
+            None => subject.push((row.query, vec![(path, row.gold)])),
         }
     }
     let mut all = Score::default();
@@ -75,7 +91,7 @@ const LIMITS: ResearchLimits = ResearchLimits {
     max_tokens: 2000,
 };
 
-fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> Score {
+fn measure(folder: &Path, subject: &[(String, Vec<Cited>)], verbose: bool) -> Score {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let whole = std::env::var_os("WHOLE").is_some();
     let researcher = Researcher::new(ResearchSettings {
@@ -89,7 +105,7 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
         model: None,
     });
     let mut score = Score::default();
-    for (query, paths) in subject {
+    for (query, cited) in subject {
         let role = (!whole).then_some(Role::Locator);
         let request = ResearchRequest { question: query.clone(), role, ..ResearchRequest::default() };
         let begun = Instant::now();
@@ -111,18 +127,38 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
         let by_grep = grep(&roots, query);
         let at =
             |found: &[String], path: &String| found.iter().position(|one| one == path).unwrap_or(usize::MAX);
-        score.rows += paths.len();
+        score.rows += cited.len();
         score.questions += 1;
         for (number, limit) in [5, 10].into_iter().enumerate() {
-            let hits = paths.iter().filter(|path| at(&found, path) < limit).count();
+            let hits = cited.iter().filter(|(path, _)| at(&found, path) < limit).count();
             score.rows_at[number] += hits;
             score.questions_at[number] += usize::from(hits > 0);
-            score.grep_at[number] += paths.iter().filter(|path| at(&by_grep, path) < limit).count();
+            score.grep_at[number] += cited.iter().filter(|(path, _)| at(&by_grep, path) < limit).count();
+        }
+        for (path, gold) in cited.iter().filter(|(path, _)| found.contains(path)) {
+            let own = || references.iter().filter(|reference| reference.path() == path);
+            let begins_near =
+                |line: &usize| own().any(|own| own.split().1.is_some_and(|own| own.abs_diff(*line) <= NEAR));
+            let reaches = |line: &usize| {
+                let is_in = |own: &Reference| {
+                    let lines = own.lines().1;
+                    lines.is_some_and(|own| own.start() <= &(line + NEAR) && *line <= own.end() + NEAR)
+                };
+                own().any(is_in)
+            };
+            score.found += 1;
+            score.near += usize::from(gold.iter().any(begins_near));
+            score.reached += usize::from(gold.iter().any(reaches));
+            score.lines += gold.len();
+            score.lines_near += gold.iter().filter(|line| begins_near(line)).count();
         }
         if verbose {
             println!("{query}");
-            for path in paths {
-                println!("   cited {path}: {:?}", found.iter().position(|one| one == path).map(|at| at + 1));
+            for (path, gold) in cited {
+                println!(
+                    "   cited {path} {gold:?}: {:?}",
+                    found.iter().position(|one| one == path).map(|at| at + 1)
+                );
             }
             for reference in &references {
                 println!("      {reference}");
@@ -175,6 +211,11 @@ impl Score {
             self.questions_at[at] += other.questions_at[at];
             self.grep_at[at] += other.grep_at[at];
         }
+        self.found += other.found;
+        self.near += other.near;
+        self.reached += other.reached;
+        self.lines += other.lines;
+        self.lines_near += other.lines_near;
         self.tokens += other.tokens;
         self.most_tokens = self.most_tokens.max(other.most_tokens);
         self.milliseconds += other.milliseconds;
@@ -185,7 +226,7 @@ impl Score {
 fn describe(name: &str, score: &Score) {
     let share = |hits: usize, of: usize| 100.0 * hits as f64 / of.max(1) as f64;
     println!(
-        "{name:14} rows {:4}: {:3.0} % @5 {:3.0} % @10 | questions {:4}: {:3.0} % @5 {:3.0} % @10 | grep rows {:3.0} % {:3.0} % | tokens mean {} most {} | {:.0} ms each",
+        "{name:14} rows {:4}: {:3.0} % @5 {:3.0} % @10 | questions {:4}: {:3.0} % @5 {:3.0} % @10 | grep rows {:3.0} % {:3.0} % | found {:3}: near {:3.0} % reached {:3.0} % cited {:3.0} % | tokens mean {} most {} | {:.0} ms each",
         score.rows,
         share(score.rows_at[0], score.rows),
         share(score.rows_at[1], score.rows),
@@ -194,6 +235,10 @@ fn describe(name: &str, score: &Score) {
         share(score.questions_at[1], score.questions),
         share(score.grep_at[0], score.rows),
         share(score.grep_at[1], score.rows),
+        score.found,
+        share(score.near, score.found),
+        share(score.reached, score.found),
+        share(score.lines_near, score.lines),
         score.tokens / score.questions.max(1),
         score.most_tokens,
         score.milliseconds / score.questions.max(1) as f64,

@@ -1,5 +1,6 @@
 //! The limits of one request over all of its roles, and what is used of them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -72,6 +73,8 @@ fn milliseconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Res
 pub struct ReadBudget {
     limits: ResearchLimits,
     used: Mutex<ResearchUsage>,
+    /// Files that the limits left unread.
+    unread: Mutex<BTreeSet<String>>,
 }
 
 /// What a request used.
@@ -89,7 +92,7 @@ pub struct ResearchUsage {
 
 impl ReadBudget {
     pub fn of(limits: ResearchLimits) -> ReadBudget {
-        ReadBudget { limits, used: Mutex::default() }
+        ReadBudget { limits, used: Mutex::default(), unread: Mutex::default() }
     }
 
     pub fn limits(&self) -> ResearchLimits {
@@ -114,9 +117,15 @@ impl ReadBudget {
         fits
     }
 
-    /// Notes that something was not read because of the limits.
-    pub(crate) fn note_limited(&self) {
+    /// Notes that a file was not read because of the limits.
+    pub(crate) fn note_unread(&self, path: &str) {
         self.used.lock().limited = true;
+        self.unread.lock().insert(path.to_owned());
+    }
+
+    /// The files that were not read because of the limits, in order.
+    pub(crate) fn unread(&self) -> Vec<String> {
+        self.unread.lock().iter().cloned().collect()
     }
 
     pub fn count_model_tokens(&self, tokens: u64) {

@@ -11,7 +11,7 @@ mod symbols;
 use std::sync::Arc;
 
 use tamis_code_index::{Indexer, WordCounter, survey};
-use tamis_codebase::StopSignal;
+use tamis_codebase::{RootedPath, StopSignal};
 
 pub(crate) use file_class::{FileClass, is_test};
 pub(crate) use files_by_word::FilesByWord;
@@ -23,9 +23,12 @@ use crate::question::{Question, Term};
 use crate::{BoundedReader, RoleError};
 use corpus::Corpus;
 use file_names::NameMatch;
+pub(crate) use rank::Passage;
 use rank::{Ranked, Weights, rank};
 
-const MAX_SPOTS: usize = 12;
+/// How many passages of the best file, the second, and so on. In the README's questions, the third passage of a file among the
+/// first five is needed more often than the second of a later one.
+const PASSAGES: [usize; 12] = [3, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1];
 /// With more than this share of the weight of a question for a name in no file, nothing is found.
 const MAX_ABSENT: f64 = 0.6;
 
@@ -42,8 +45,11 @@ pub(crate) fn locate(
     let declared = symbols::find(question, &counter, &corpus, &reader.roots, stop)?;
     let files = file_names::find(question, &corpus);
     let is_found = !declared.is_empty() || !files.is_empty() || is_in_files(question, &counter, &weights);
-    let ranked =
-        if is_found { rank(question, &counter, &weights, &corpus, &reader.roots, stop)? } else { Vec::new() };
+    let ranked = if is_found {
+        rank(question, &counter, &weights, &corpus, &reader.roots, &PASSAGES, stop)?
+    } else {
+        Vec::new()
+    };
     let is_named = declared.first().is_some_and(|first| first.certainty <= Certainty::Named)
         || files.first().is_some_and(|(_, matched)| *matched <= NameMatch::Stem);
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
@@ -90,17 +96,14 @@ fn in_order(
     corpus: &Corpus,
 ) -> Vec<Location> {
     let score = ranked.first().map_or(1.0, |first| first.score);
-    let at_symbol = |place: &SymbolPlace| Location {
-        category: Category::of(&place.place.path),
-        place: place.place.clone(),
-        line: Some(place.line),
-        name: Some(place.name.clone()),
+    let at = |place: &RootedPath, passages: Vec<Passage>| Location {
+        category: Category::of(&place.path),
+        place: place.clone(),
+        passages,
         score,
     };
-    let at_file = |file: usize| {
-        let place = corpus.files[file].place.clone();
-        Location { category: Category::of(&place.path), place, line: None, name: None, score }
-    };
+    let at_symbol = |place: &SymbolPlace| at(&place.place, vec![place.passage.clone()]);
+    let at_file = |file: usize| at(&corpus.files[file].place, Vec::new());
     let symbols = |least: Certainty, most: Certainty| {
         declared.iter().filter(move |place| (least..=most).contains(&place.certainty)).map(at_symbol)
     };
@@ -118,20 +121,23 @@ fn in_order(
         .chain(symbols(Certainty::Set, Certainty::Local))
         .chain(named(NameMatch::Part, NameMatch::Part));
     let rest = ranked.into_iter().map(|ranked| {
-        let place = corpus.files[ranked.file].place.clone();
-        Location {
-            category: Category::of(&place.path),
-            place,
-            line: Some(ranked.line),
-            name: ranked.name,
-            score: ranked.score,
-        }
+        let place = &corpus.files[ranked.file].place;
+        Location { score: ranked.score, ..at(place, ranked.passages) }
     });
     let mut best: Vec<Location> = Vec::new();
     for location in first.chain(rest) {
-        if best.len() < MAX_SPOTS && !best.iter().any(|known| known.place == location.place) {
+        let Some(at) = best.iter().position(|known| known.place == location.place) else {
             best.push(location);
+            continue;
+        };
+        // A file that is there by its name stands for itself; one that declares a symbol has other passages too.
+        let known = &mut best[at].passages;
+        if !known.is_empty() {
+            let is_new = |passage: &Passage| known.iter().all(|known| !known.is_near(passage));
+            let further: Vec<Passage> = location.passages.into_iter().filter(is_new).collect();
+            known.extend(further);
         }
     }
+    best.truncate(PASSAGES.len());
     best
 }

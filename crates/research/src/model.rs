@@ -109,7 +109,7 @@ pub(crate) fn run(
 }
 
 fn hint(location: &crate::locate::Location) -> String {
-    let name = location.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+    let name = location.name().map_or(String::new(), |name| format!(" {name}"));
     format!("{} ({}){name}", location.reference(), location.category.name())
 }
 

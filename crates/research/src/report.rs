@@ -5,6 +5,7 @@ mod note;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -17,7 +18,7 @@ pub use note::{NoteFact, ReportNote, joined};
 
 use crate::{ResearchLimits, ResearchUsage, RoleError};
 
-/// `path`, `path:line` or `path:line:col`; the path is relative to its root.
+/// `path`, `path:line`, `path:line:col` or `path:first-last`; the path is relative to its root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Reference(String);
@@ -26,6 +27,15 @@ impl Reference {
     /// A file; lines count from 1.
     pub fn new(path: &str, line: Option<usize>) -> Reference {
         Reference(line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}")))
+    }
+
+    /// Lines of a file, from the first to the last.
+    pub fn of_lines(path: &str, first: usize, last: usize) -> Reference {
+        if first < last {
+            Reference(format!("{path}:{first}-{last}"))
+        } else {
+            Reference::new(path, Some(first))
+        }
     }
 
     pub fn as_str(&self) -> &str {
@@ -37,15 +47,39 @@ impl Reference {
         self.split().0
     }
 
-    /// Path and line. A path may contain a colon.
+    /// Path and first line. A path may contain a colon.
     pub fn split(&self) -> (&str, Option<usize>) {
+        let (path, lines) = self.lines();
+        (path, lines.map(|lines| *lines.start()))
+    }
+
+    /// Path and lines.
+    pub fn lines(&self) -> (&str, Option<RangeInclusive<usize>>) {
         let number = |text: &str| text.parse::<usize>().ok().filter(|&number| number > 0);
-        let Some((rest, last)) = self.0.rsplit_once(':') else { return (&self.0, None) };
-        let Some(last) = number(last) else { return (&self.0, None) };
-        match rest.rsplit_once(':').and_then(|(path, line)| Some((path, number(line)?))) {
-            Some((path, line)) => (path, Some(line)),
-            None => (rest, Some(last)),
+        let span = |text: &str| {
+            let (first, last) = text.split_once('-')?;
+            Some(number(first)?..=number(last)?).filter(|lines| !lines.is_empty())
+        };
+        let Some((rest, end)) = self.0.rsplit_once(':') else { return (&self.0, None) };
+        if let Some(lines) = span(end) {
+            return (rest, Some(lines));
         }
+        let Some(end) = number(end) else { return (&self.0, None) };
+        match rest.rsplit_once(':').and_then(|(path, line)| Some((path, number(line)?))) {
+            Some((path, line)) => (path, Some(line..=line)),
+            None => (rest, Some(end..=end)),
+        }
+    }
+
+    /// Whether it points at the same line as another one.
+    pub(crate) fn is_same_place(&self, other: &Reference) -> bool {
+        self.split() == other.split()
+    }
+
+    /// Whether its lines include the line that another one points at.
+    pub(crate) fn includes(&self, other: &Reference) -> bool {
+        let ((path, lines), (other, line)) = (self.lines(), other.split());
+        path == other && lines.zip(line).is_some_and(|(lines, line)| lines.contains(&line))
     }
 }
 
@@ -324,6 +358,10 @@ mod tests {
             ("a/b.rs", "a/b.rs", None),
             ("a/b.rs:12", "a/b.rs", Some(12)),
             ("a/b.rs:12:3", "a/b.rs", Some(12)),
+            ("a/b.rs:12-40", "a/b.rs", Some(12)),
+            ("a/b.rs:40-12", "a/b.rs:40-12", None),
+            ("a/b.rs:12-", "a/b.rs:12-", None),
+            ("odd:7-name:12-40", "odd:7-name", Some(12)),
             ("odd:name", "odd:name", None),
             ("odd:name:7", "odd:name", Some(7)),
             ("a:0", "a:0", None),

@@ -3,7 +3,7 @@
 pub(crate) mod analyzer;
 mod code_lines;
 mod format;
-mod locator;
+pub(crate) mod locator;
 mod name_search;
 mod paths;
 pub(crate) mod patterns;
@@ -28,12 +28,14 @@ pub(crate) struct Job {
     pub(crate) locations: Arc<Locations>,
     /// The root of notes of former work, if configured.
     pub(crate) thoughts: Option<Roots>,
+    /// Whether one role makes the whole report.
+    pub(crate) alone: bool,
 }
 
 /// Runs a role on the locations of a job.
 pub(crate) fn run(role: Role, job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     match role {
-        Role::Locator => Ok(locator::finding(&job.question, &job.reader, &job.locations)),
+        Role::Locator => locator::run(job, stop),
         Role::Analyzer => analyzer::run(job, stop),
         Role::Patterns => patterns::run(job, stop),
         Role::Thoughts => thoughts::run(job, stop),

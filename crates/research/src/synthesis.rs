@@ -18,6 +18,8 @@ use crate::{
 const MAX_FINDINGS: usize = 12;
 /// A few lines beyond the files are enough: the findings have the others.
 const MAX_REFERENCES: usize = 14;
+/// The same with further passages of the files.
+const MAX_PASSAGES: usize = 24;
 /// Of them, to notes of former work.
 const MAX_NOTES: usize = 4;
 
@@ -52,7 +54,7 @@ impl Priority {
             FindingKind::Explanation { .. } => Priority::Answer,
             FindingKind::Example { .. } => Priority::Example,
             FindingKind::History => Priority::History,
-            FindingKind::Definition { category, .. } | FindingKind::Places { category } => match category {
+            FindingKind::Passage { category, .. } | FindingKind::Places { category } => match category {
                 Some(Category::Implementation) => Priority::Implementation,
                 Some(Category::EntryPoint) => Priority::EntryPoint,
                 Some(Category::Configuration) => Priority::Configuration,
@@ -180,6 +182,24 @@ fn references(found: &Found<'_>) -> Vec<Reference> {
     references
 }
 
+/// Adds further passages of the files after the first reference of each. What a passage includes is not listed beside it.
+pub(crate) fn add_passages(answer: &mut ResearchFinding, passages: impl Iterator<Item = Reference>) {
+    let mut files: Vec<&str> = Vec::new();
+    for reference in &answer.references {
+        if files.contains(&reference.path()) {
+            break;
+        }
+        files.push(reference.path());
+    }
+    let others = answer.references.split_off(files.len());
+    for reference in passages.chain(others) {
+        let is_known = |known: &Reference| known.is_same_place(&reference) || known.includes(&reference);
+        if answer.references.len() < MAX_PASSAGES && !answer.references.iter().any(is_known) {
+            answer.references.push(reference);
+        }
+    }
+}
+
 /// Whether one reference is for the same place as another, and more exact.
 fn more_exact(one: &Reference, other: &Reference) -> bool {
     match (one.split().1, other.split().1) {
@@ -204,11 +224,11 @@ fn key_findings(found: &Found<'_>) -> Vec<KeyFinding> {
     chosen
 }
 
-/// Whether an explanation gives the place of the definition that another finding points at.
-fn explains(explanation: &KeyFinding, definition: &KeyFinding) -> bool {
-    match (&explanation.kind, &definition.kind) {
-        (FindingKind::Explanation { places }, FindingKind::Definition { place, .. }) => {
-            places.contains(place)
+/// Whether an explanation gives the place of the passage that another finding points at.
+fn explains(explanation: &KeyFinding, passage: &KeyFinding) -> bool {
+    match (&explanation.kind, &passage.kind) {
+        (FindingKind::Explanation { places }, FindingKind::Passage { place, .. }) => {
+            places.iter().any(|known| known.is_same_place(place))
         }
         _ => false,
     }

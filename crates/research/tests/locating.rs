@@ -9,7 +9,8 @@ use std::time::Duration;
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{
-    Confidence, ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role,
+    Confidence, ResearchConstraints, ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings,
+    Researcher, Role,
 };
 use tempfile::TempDir;
 
@@ -79,7 +80,13 @@ fn located(researcher: &Researcher, question: &str) -> ResearchFinding {
 
 fn first(question: &str) -> String {
     let folder = codebase(SHOP);
-    located(&researcher(folder.path(), None), question).references[0].to_string()
+    first_line(&located(&researcher(folder.path(), None), question))
+}
+
+/// Path and line of the first reference.
+fn first_line(finding: &ResearchFinding) -> String {
+    let (path, line) = finding.references[0].split();
+    format!("{path}:{}", line.unwrap())
 }
 
 #[test]
@@ -152,7 +159,7 @@ fn findings_have_the_category_of_their_files() {
     );
     let text = finding.key_findings.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
     for line in [
-        "implementation: src/shop/prices.py:4 defines PriceList: class PriceList:",
+        "implementation: src/shop/prices.py:4-5 defines PriceList: class PriceList:",
         "tests: tests/test_prices.py",
         "docs: README.md",
         "entry point: src/shop/__main__.py",
@@ -188,7 +195,7 @@ fn a_name_that_exists_is_found_whatever_else_the_question_has() {
     let folder = codebase(SHOP);
     let question = "Show flabbergasting zorblax wobbles of how `exchange_rate` is quibbled";
     let finding = located(&researcher(folder.path(), None), question);
-    assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
+    assert_eq!(first_line(&finding), "src/shop/rates.py:4");
 }
 
 #[test]
@@ -196,7 +203,7 @@ fn a_word_that_is_nowhere_does_not_spoil_a_question() {
     let folder = codebase(SHOP);
     let question = "How does exchange_rate in the shop convert the currency of a zorblax?";
     let finding = located(&researcher(folder.path(), None), question);
-    assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
+    assert_eq!(first_line(&finding), "src/shop/rates.py:4");
     assert_eq!(tamis_research::joined(&finding.notes), "Not in any file: `zorblax`.");
 }
 
@@ -280,4 +287,76 @@ fn an_index_changes_nothing() {
         let text = format!("class PriceList:\n    def discount_{round}(self): pass\n");
         fs::write(folder.path().join(format!("code/src/shop/more{round}.py")), text).unwrap();
     }
+}
+
+#[test]
+fn files_that_were_not_searched_are_named_where_absence_is_claimed() {
+    let folder = codebase(SHOP);
+    let write = |path: &str, bytes: &[u8]| {
+        let path = folder.path().join("code").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    write("data/all.sql", &b"zorblax\n".repeat(600_000));
+    write("logo.png", b"\x89PNG\0zorblax");
+    write("deploy/server.pem", b"zorblax");
+    write(".gitignore", b"ignored.pem\n");
+    write("ignored.pem", b"zorblax");
+    let settings =
+        IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
+    let (plain, indexed) = (researcher(folder.path(), None), researcher(folder.path(), Some(settings)));
+    let expected = "Not searched: data/all.sql (too large), deploy/server.pem (denied), logo.png (binary).";
+    for (role, question) in [
+        (Role::Locator, "zorblax"),
+        (Role::Locator, "How does exchange_rate in the shop convert the currency of a zorblax?"),
+        (Role::Analyzer, "How does `zorblax` work?"),
+        (Role::Patterns, "Show examples of `zorblax`"),
+        (Role::Patterns, "Show examples of zorblax quibbles"),
+    ] {
+        for researcher in [&plain, &indexed, &indexed] {
+            let notes = tamis_research::joined(&ask(researcher, role, question).notes);
+            assert!(notes.contains(expected), "{question}: {notes}");
+            indexed.wait_for_index(std::time::Duration::from_secs(60));
+        }
+    }
+    let found = tamis_research::joined(&located(&plain, "Where is PriceList implemented?").notes);
+    assert_eq!(found, "", "nothing is absent");
+    // What the limits of a request leave unread is named too.
+    let request = ResearchRequest {
+        question: "How does `exchange_rate` use `zorblax`?".to_owned(),
+        role: Some(Role::Analyzer),
+        constraints: ResearchConstraints { max_files_read: Some(0), ..ResearchConstraints::default() },
+        ..ResearchRequest::default()
+    };
+    let report = plain.research(&request, &StopSignal::never(), &|_| ()).unwrap();
+    let notes = tamis_research::joined(&report.finding(Role::Analyzer).unwrap().notes);
+    assert!(notes.contains("src/shop/rates.py (over the limits)"), "{notes}");
+}
+
+#[test]
+fn references_have_the_lines_of_the_best_passages_and_findings_one_line_of_them() {
+    let filler = |from: usize| -> String {
+        (from..from + 40).map(|number| format!("    step_{number} = number_{number} + 1\n")).collect()
+    };
+    let text = format!(
+        "class Ledger:\n    \"\"\"Keeps books.\"\"\"\n\n    def open(self):\n{}\n    def settle(self, invoice):\n        \"\"\"Settles an overdue invoice.\"\"\"\n        self.penalty(invoice)\n\n    def close(self):\n{}        refund = overdue(invoice)\n        archive(refund)\n{}",
+        filler(0).replace("    ", "        "),
+        filler(40).replace("    ", "        "),
+        filler(80).replace("    ", "        "),
+    );
+    let line_of = |part: &str| text.lines().position(|line| line.contains(part)).unwrap() + 1;
+    let folder = codebase(&[("src/ledger.py", text.as_str()), ("src/other.py", "def other():\n    pass\n")]);
+    let finding = located(&researcher(folder.path(), None), "how are overdue invoices refunded or settled");
+    let settle = line_of("def settle");
+    let references: Vec<&str> = finding.references.iter().map(|reference| reference.as_str()).collect();
+    assert_eq!(references[0], format!("src/ledger.py:{settle}-{}", settle + 2));
+    let refund = line_of("refund = overdue");
+    let includes = |reference: &&tamis_research::Reference| {
+        reference.lines().1.is_some_and(|lines| lines.contains(&refund) && lines.end() - lines.start() < 30)
+    };
+    assert_eq!(finding.references.iter().filter(includes).count(), 1, "{references:?}");
+    let texts: Vec<&str> = finding.key_findings.iter().map(|finding| finding.text.as_str()).collect();
+    let has = |end: &str| texts.iter().any(|text| text.ends_with(end));
+    assert!(has(" defines settle: def settle(self, invoice):"), "{texts:?}");
+    assert!(has(" in close: refund = overdue(invoice)"), "{texts:?}");
 }

@@ -55,6 +55,11 @@ impl FilesByWord {
         self.files().is_empty()
     }
 
+    /// Whether a file was surveyed.
+    pub(crate) fn has(&self, place: &RootedPath) -> bool {
+        self.files().binary_search_by(|(known, _)| known.cmp(place)).is_ok()
+    }
+
     /// The bits of every file that has this name; none when the question's words do not narrow it down.
     fn required_bits(&self, name: &str) -> Option<Bits> {
         let bit = |column: usize| if column < Bits::BITS as usize { 1 << column } else { 0 };

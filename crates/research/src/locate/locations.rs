@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tamis_codebase::{RootedPath, Roots};
+use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, unread_files};
 
-use super::{FilesByWord, SymbolPlace};
-use crate::Reference;
+use super::{FilesByWord, Passage, SymbolPlace};
+use crate::{BoundedReader, NoteFact, Reference};
 
 /// The best files for a question, best first, each once.
 #[derive(Clone, Debug, Default)]
@@ -24,25 +24,55 @@ pub(crate) struct Locations {
     pub(crate) files_by_word: Arc<FilesByWord>,
 }
 
-/// A file, and the line in it to begin with.
+/// Files that a note names as not searched.
+const MAX_UNREAD: usize = 5;
+
+/// A file, and what to read in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Location {
     pub(crate) place: RootedPath,
-    /// From 1. None when the file was not read.
-    pub(crate) line: Option<usize>,
-    /// What is defined there.
-    pub(crate) name: Option<String>,
+    /// Best first. None when the file was not read.
+    pub(crate) passages: Vec<Passage>,
     pub(crate) category: Category,
     /// Comparable only among these locations.
     pub(crate) score: f64,
 }
 
+impl Location {
+    /// The line to begin with, from 1.
+    pub(crate) fn line(&self) -> Option<usize> {
+        self.passages.first().map(|passage| passage.first)
+    }
+
+    /// What is defined there.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.passages.first().filter(|passage| passage.defines)?.name.as_deref()
+    }
+}
+
 impl Locations {
     /// Whether a location declares what the question names.
     pub(crate) fn declares(&self, location: &Location) -> bool {
-        let is =
-            |declared: &SymbolPlace| declared.place == location.place && Some(declared.line) == location.line;
+        let is = |declared: &SymbolPlace| {
+            declared.place == location.place && Some(declared.passage.first) == location.line()
+        };
         self.declared.iter().any(is)
+    }
+
+    /// What a claim that something is in no file must add: the files that were not searched, if any.
+    pub(crate) fn not_searched(
+        &self,
+        reader: &BoundedReader,
+        stop: &StopSignal,
+    ) -> Result<Option<NoteFact>, Stopped> {
+        let is_read = |place: &RootedPath| self.files_by_word.has(place);
+        let skipped = unread_files(&reader.roots, is_read, stop)?;
+        let over_limits = reader.budget.unread().into_iter().map(|path| (path, "over the limits"));
+        let skipped = skipped.into_iter().map(|file| (file.place.path, file.reason.name()));
+        let mut files: Vec<(String, &'static str)> = over_limits.chain(skipped).collect();
+        let more = files.len().saturating_sub(MAX_UNREAD);
+        files.truncate(MAX_UNREAD);
+        Ok((!files.is_empty()).then_some(NoteFact::NotSearched { files, more }))
     }
 
     /// The same with these references first.
@@ -57,14 +87,15 @@ impl Locations {
             let known = self.best.iter().find(|location| location.place.path == path);
             let place = || roots.places_of(path).into_iter().find(|place| roots.open_file(place).is_ok());
             if let Some(place) = known.map(|location| location.place.clone()).or_else(place) {
-                let named = known.filter(|location| line.is_none() || location.line == line);
-                best.push(Location {
-                    line: line.or(known.and_then(|location| location.line)),
-                    name: named.and_then(|location| location.name.clone()),
-                    category: Category::of(path),
-                    score,
-                    place,
-                });
+                let mut passages = known.map_or_else(Vec::new, |location| location.passages.clone());
+                if let Some(line) = line {
+                    let is_at = |passage: &Passage| passage.first == line;
+                    match passages.iter().position(is_at) {
+                        Some(at) => passages[..=at].rotate_right(1),
+                        None => passages.insert(0, Passage::at(line)),
+                    }
+                }
+                best.push(Location { passages, category: Category::of(path), score, place });
             }
         }
         let others =

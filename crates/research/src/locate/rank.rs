@@ -8,6 +8,7 @@
 //! The constants were chosen where moving any of them by half changes little.
 
 mod passage;
+mod spans;
 mod votes;
 
 use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel};
@@ -16,6 +17,7 @@ use super::corpus::Corpus;
 use crate::locate::FileClass;
 use crate::question::Question;
 use passage::{RankInput, inspect};
+pub(crate) use spans::Passage;
 use tamis_code_index::{FileCounts, WordCounter, parts_of};
 
 /// BM25's saturation and its share of length.
@@ -45,10 +47,8 @@ pub(crate) struct Ranked {
     /// Its number in the survey.
     pub(crate) file: usize,
     pub(crate) score: f64,
-    /// The line to begin with, from 1.
-    pub(crate) line: usize,
-    /// What is defined there.
-    pub(crate) name: Option<String>,
+    /// What to read in it, best first.
+    pub(crate) passages: Vec<Passage>,
     /// What of the question's weight it has, from 0 to 1.
     pub(crate) coverage: f64,
 }
@@ -128,13 +128,14 @@ impl Weights {
     }
 }
 
-/// The best files, best first.
+/// The best files, best first: as many as `passages` has numbers, each with at most that many passages.
 pub(crate) fn rank(
     question: &Question,
     counter: &WordCounter,
     weights: &Weights,
     corpus: &Corpus,
     roots: &Roots,
+    passages: &[usize],
     stop: &StopSignal,
 ) -> Result<Vec<Ranked>, Stopped> {
     let definers = definers(question, &corpus.files);
@@ -151,7 +152,7 @@ pub(crate) fn rank(
     }
     best.sort_by(order);
     let input = RankInput { question, counter, weights };
-    let mut inspected = inspect(&best, input, &corpus.files, roots, stop)?;
+    let inspected = inspect(&best, input, &corpus.files, roots, stop)?;
     let mut totals: Vec<f64> = best
         .iter()
         .zip(&inspected)
@@ -166,11 +167,11 @@ pub(crate) fn rank(
     let order = with_few_tests(&order, |at| corpus.classes[best[at].0] == FileClass::Test);
     Ok(order
         .into_iter()
-        .map(|at| {
-            let file = &corpus.files[best[at].0];
-            let (line, name) = std::mem::take(&mut inspected[at].begin);
-            let coverage = weights.coverage(file);
-            Ranked { file: best[at].0, score: totals[at], line, name, coverage }
+        .zip(passages)
+        .map(|(at, &most)| {
+            let coverage = weights.coverage(&corpus.files[best[at].0]);
+            let passages = inspected[at].passages(input, most);
+            Ranked { file: best[at].0, score: totals[at], passages, coverage }
         })
         .collect())
 }

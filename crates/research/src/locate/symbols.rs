@@ -9,8 +9,8 @@ use tamis_redact::searchable_bytes;
 use tamis_syntax::{DeclarationKind, Notation, heuristic_outline, line_indent};
 use tamis_text::split_lines;
 
-use super::FileClass;
 use super::corpus::Corpus;
+use super::{FileClass, Passage};
 use crate::definitions::Outlined;
 use crate::question::{Question, Symbol};
 
@@ -18,9 +18,7 @@ use crate::question::{Question, Symbol};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SymbolPlace {
     pub(crate) place: RootedPath,
-    /// From 1.
-    pub(crate) line: usize,
-    pub(crate) name: String,
+    pub(crate) passage: Passage,
     pub(crate) certainty: Certainty,
 }
 
@@ -130,11 +128,16 @@ struct Candidate {
     path: RootedPath,
     line: usize,
     name: String,
+    last: usize,
+    /// The line itself.
+    text: String,
 }
 
 impl Candidate {
     fn place(self) -> SymbolPlace {
-        SymbolPlace { place: self.path, line: self.line, name: self.name, certainty: self.certainty }
+        let Candidate { line: first, last, text, name, .. } = self;
+        let passage = Passage { first, last, line: text, name: Some(name), defines: true };
+        SymbolPlace { place: self.path, passage, certainty: self.certainty }
     }
 }
 
@@ -168,9 +171,14 @@ impl DeclaredIn<'_> {
         let candidates = hits.into_iter().filter_map(|(line, name, kind)| {
             let certainty = self.certainty(outlined, line, &name, kind)?;
             let owner = self.owner_distance(outlined, line, &name, &text);
-            let is_function = outlined.at_line(line, &name).is_some_and(|at| !outlined.is_type(at));
+            let at = outlined.at_line(line, &name);
+            let is_function = at.is_some_and(|at| !outlined.is_type(at));
+            let last = at.map_or(line, |at| outlined.definition(at).last);
+            let last = last.min(line + Passage::MAX_LINES - 1) + 1;
             let (class, path) = (self.class, self.place.clone());
-            Some(Candidate { owner, certainty, class, kind, is_function, path, line: line + 1, name })
+            let text = Passage::shown(lines[line]);
+            let line = line + 1;
+            Some(Candidate { owner, certainty, class, kind, is_function, path, line, name, last, text })
         });
         candidates.min()
     }

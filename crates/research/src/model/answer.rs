@@ -207,7 +207,7 @@ fn located(text: String) -> KeyFinding {
     };
     let name = text.find(DEFINES).map_or(0, |at| at + DEFINES.len());
     let short = text[name..].find(": ").map(|end| text[..name + end].to_owned());
-    KeyFinding { kind: FindingKind::Definition { category, place }, text, short }
+    KeyFinding { kind: FindingKind::Passage { category, place }, text, short }
 }
 
 /// The places that a sentence gives in brackets.

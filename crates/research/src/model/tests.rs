@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::BoundedReader;
 use crate::ResearchLimits;
-use crate::locate::{Category, Location, Locations};
+use crate::locate::{Category, Location, Locations, Passage};
 use crate::question::Question;
 
 /// A folder with one file, and a job on it.
@@ -21,8 +21,7 @@ fn job() -> (TempDir, Job) {
     let reader = BoundedReader::of_folder(folder.path(), ResearchLimits::SAMPLE);
     let location = Location {
         place: RootedPath { root: 0, path: "parser.rs".into() },
-        line: Some(1),
-        name: Some("parse".into()),
+        passages: vec![Passage { name: Some("parse".into()), defines: true, ..Passage::at(1) }],
         category: Category::Implementation,
         score: 1.0,
     };
@@ -31,6 +30,7 @@ fn job() -> (TempDir, Job) {
         reader: Arc::new(reader),
         locations: Arc::new(Locations { best: vec![location], ..Locations::default() }),
         thoughts: None,
+        alone: true,
     };
     (folder, job)
 }

@@ -23,8 +23,8 @@ pub struct KeyFinding {
 pub enum FindingKind {
     /// How something works. The places are those that the text gives with path and line.
     Explanation { places: Vec<Reference> },
-    /// Where something is defined.
-    Definition { category: Option<Category>, place: Reference },
+    /// What a passage is, and one line of it.
+    Passage { category: Option<Category>, place: Reference },
     /// Where to look.
     Places { category: Option<Category> },
     /// How something is done elsewhere.

@@ -31,6 +31,8 @@ pub enum NoteFact {
     InNoFile(Vec<String>),
     /// Names of the question that a search for them did not find.
     NamesNotFound(Vec<String>),
+    /// Files that were not searched for what was not found: the first of them with the reason, and the number of the others.
+    NotSearched { files: Vec<(String, &'static str)>, more: usize },
     /// What is defined under almost the same name.
     SimilarNames(Vec<(String, Reference)>),
     /// Names whose users were searched for only near the definition.
@@ -90,6 +92,11 @@ impl NoteFact {
                 format!("Not in any file: {}.", list(words))
             }
             NoteFact::NamesNotFound(names) => format!("Not found in any file: {}.", list(names)),
+            NoteFact::NotSearched { files, more } => {
+                let files = list(files.iter().map(|(path, reason)| format!("{path} ({reason})")));
+                let more = if *more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("Not searched: {files}{more}.")
+            }
             NoteFact::SimilarNames(names) => {
                 let names = names.iter().map(|(name, place)| format!("`{name}` ({place})"));
                 format!("Defined under a similar name: {}.", list(names))

@@ -16,7 +16,8 @@ use crate::model::RoleRun;
 use crate::question::Question;
 use crate::role_runner::RoleRunner;
 use crate::roles::Job;
-use crate::synthesis::{fit, synthesise};
+use crate::roles::locator::further_passages;
+use crate::synthesis::{add_passages, fit, synthesise};
 use crate::worker_pool::next_result;
 use crate::{
     BoundedReader, NoteFact, ReadBudget, ReportNote, ResearchReport, Role, RoleError, RoleErrorKind,
@@ -116,6 +117,7 @@ impl<'a> RequestRun<'a> {
             // A call that names folders gets nothing from elsewhere.
             thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
             locations: Arc::default(),
+            alone: request.role.is_some(),
         };
         Ok(RequestRun { researcher, job, stop, begun, report, gone, progress, steps_done: 0, steps: 0 })
     }
@@ -135,7 +137,9 @@ impl<'a> RequestRun<'a> {
         self.run_in_parallel(&others, located);
         self.report_progress("composing the answer".to_owned());
         let notes = self.run_notes();
-        self.report.synthesis = Some(synthesise(&self.report.roles, &notes));
+        let mut answer = synthesise(&self.report.roles, &notes);
+        add_passages(&mut answer, further_passages(&self.job.locations));
+        self.report.synthesis = Some(answer);
         self.count();
         if artifact {
             self.write_artifact();

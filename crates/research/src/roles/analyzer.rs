@@ -41,6 +41,9 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     if chosen.limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
+    if !missing.is_empty() {
+        notes.extend(job.locations.not_searched(&job.reader, stop)?.map(ReportNote::from));
+    }
     let mut description = Description::default();
     let mut targets = chosen.named;
     if targets.is_empty() {

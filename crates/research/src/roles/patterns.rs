@@ -40,8 +40,12 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     if limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
+    let claims_absence = examples.is_empty() || !missing.is_empty();
     if !missing.is_empty() {
         notes.push(NoteFact::NamesNotFound(missing).into());
+    }
+    if claims_absence {
+        notes.extend(job.locations.not_searched(&job.reader, stop)?.map(ReportNote::from));
     }
     if examples.is_empty() {
         let summary = format!("not found: no example of {} in these files", subject.render());

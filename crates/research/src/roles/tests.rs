@@ -26,8 +26,7 @@ fn repository(files: &[(&str, impl AsRef<[u8]>)]) -> TempDir {
 fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: ResearchLimits) -> ResearchFinding {
     let location = |path: &&str| Location {
         place: RootedPath { root: 0, path: (*path).to_owned() },
-        line: None,
-        name: None,
+        passages: Vec::new(),
         category: Category::Implementation,
         score: 1.0,
     };
@@ -38,6 +37,7 @@ fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: Researc
         thoughts: Some(reader.roots.clone()),
         reader: Arc::new(reader),
         locations: Arc::new(locations),
+        alone: true,
     };
     run(role, &job, &StopSignal::never()).unwrap()
 }
@@ -209,7 +209,7 @@ fn located_job(folder: &Path, question: &str) -> Job {
     let reader = BoundedReader::of_folder(folder, ResearchLimits::SAMPLE);
     let question = Arc::new(Question::new(question));
     let locations = Arc::new(crate::locate::locate(&question, &reader, None, &StopSignal::never()).unwrap());
-    Job { question, reader: Arc::new(reader), locations, thoughts: None }
+    Job { question, reader: Arc::new(reader), locations, thoughts: None, alone: true }
 }
 
 fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {

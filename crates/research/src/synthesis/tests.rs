@@ -23,7 +23,7 @@ fn stated(text: &str) -> KeyFinding {
             let short = name
                 .split_once(": ")
                 .map(|(name, _)| format!("{} defines {name}", text.split_once(" defines ").unwrap().0));
-            let kind = FindingKind::Definition { category, place };
+            let kind = FindingKind::Passage { category, place };
             return KeyFinding { kind, text: text.to_owned(), short };
         }
         (Some(_), None) => FindingKind::Places { category },

@@ -63,7 +63,7 @@ fn the_locator_reads_no_contents() {
     let task = ModelTask { role: Role::Locator, question: "?", reader: &reader, hints: &[] };
     let finding = model(&server).answer(&task, &StopSignal::never()).unwrap();
     let place = Reference::new("src/config.rs", Some(3));
-    assert_eq!(finding.key_findings[0].kind, FindingKind::Definition { category: None, place });
+    assert_eq!(finding.key_findings[0].kind, FindingKind::Passage { category: None, place });
     let key_findings = good_finding().key_findings;
     assert_eq!(ResearchFinding { key_findings, ..finding }, good_finding());
     let turns = server.turns();

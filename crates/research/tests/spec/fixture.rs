@@ -142,9 +142,7 @@ fn stated(text: &str) -> KeyFinding {
     let category = Category::ALL.into_iter().find(|category| text.starts_with(category.name()));
     let defined = text.split_once(" defines ").and_then(|(before, _)| before.rsplit(' ').next());
     let kind = match (category, defined) {
-        (Some(_), Some(place)) => {
-            FindingKind::Definition { category, place: Reference::from(place.to_owned()) }
-        }
+        (Some(_), Some(place)) => FindingKind::Passage { category, place: Reference::from(place.to_owned()) },
         (Some(_), None) => FindingKind::Places { category },
         (None, _) if text.contains('\n') => return KeyFinding::example(None, text.to_owned()),
         (None, _) => FindingKind::Explanation { places: Vec::new() },

@@ -71,7 +71,7 @@ fn a_missing_root_is_noted_and_one_that_comes_back_is_read() {
     std::fs::rename(fixture.path("away"), fixture.path("shop")).unwrap();
     let (answer, is_error) = ask("locate_in_codebase", question);
     assert!(!is_error, "{answer}");
-    assert_eq!(answer["locator"]["value"]["references"][0], "src/prices.rs:2");
+    assert_eq!(answer["locator"]["value"]["references"][0], "src/prices.rs:2-4");
 }
 
 #[test]

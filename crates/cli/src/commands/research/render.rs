@@ -39,6 +39,11 @@ fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>,
     };
     let (examples, findings): (Vec<&KeyFinding>, Vec<&KeyFinding>) =
         answer.key_findings.iter().partition(is_shown);
+    // Places are listed once, at the end.
+    let is_place = |finding: &&KeyFinding| {
+        matches!(finding.kind, FindingKind::Passage { .. } | FindingKind::Places { .. })
+    };
+    let (places, findings): (Vec<&KeyFinding>, Vec<&KeyFinding>) = findings.into_iter().partition(is_place);
     if !findings.is_empty() {
         text.push('\n');
     }
@@ -54,14 +59,32 @@ fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>,
     if !answer.references.is_empty() {
         text.push_str("\nwhere to look:\n");
     }
+    let of_locator = report.finding(Role::Locator).map_or(&[][..], |finding| &finding.key_findings);
     for reference in &answer.references {
         text.push_str(&format!("  {}\n", escape::line(&clickable(reference, &report.roots_searched))));
+        let about = places.iter().copied().chain(of_locator).find_map(|finding| about(finding, reference));
+        if let Some(about) = about {
+            let about: String = escape::line(about).chars().take(width.saturating_sub(ABOUT.len())).collect();
+            text.push_str(&format!("{ABOUT}{about}\n"));
+        }
     }
     if !answer.notes.is_empty() {
         text.push('\n');
         text.push_str(&wrap::paragraph(&escape::text(&joined(&answer.notes)), "note: ", width));
     }
     text
+}
+
+/// The margin of the line that is shown of a place.
+const ABOUT: &str = "      ";
+
+/// What the finding about a place says after it: one line, and what it is in.
+fn about<'a>(finding: &'a KeyFinding, reference: &Reference) -> Option<&'a str> {
+    let FindingKind::Passage { place, .. } = &finding.kind else { return None };
+    let (_, about) = finding.text.split_once(place.as_str()).filter(|_| place == reference)?;
+    let about = about.trim_start_matches([':', ' ']);
+    let line = about.strip_prefix("defines ").map(|about| about.split_once(": ").unwrap_or_default().1);
+    Some(line.unwrap_or(about)).filter(|line| !line.is_empty())
 }
 
 /// A reference as a path from the working folder, which terminals and editors can open.

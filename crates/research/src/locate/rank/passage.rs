@@ -1,6 +1,4 @@
-//! The second pass: the best passage of each of the best files, and what is defined there.
-
-use std::ops::Range;
+//! The second pass: the worth of the best passage of each of the best files, and what is defined there.
 
 use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_redact::searchable_bytes;
@@ -16,13 +14,6 @@ const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
 
-/// Lines from which on a definition counts as long.
-const LONG: f64 = 60.0;
-/// What a definition's name is worth beside what its lines have.
-const OF_NAME: f64 = 0.5;
-/// Of what a definition's lines have, so much is looked at.
-const MAX_HITS: usize = 200;
-
 /// Bytes of text that are kept, over all files: those of the best, which is where names are used that matter.
 const MAX_KEPT: u64 = 48 << 20;
 /// Definitions of a file that are kept.
@@ -31,6 +22,7 @@ const MAX_DEFINITIONS: usize = 20_000;
 const MAX_THREADS: usize = 8;
 
 /// What was seen inside of a file.
+#[derive(Default)]
 pub(crate) struct InspectedFile {
     /// Empty when it is not kept.
     pub(crate) text: String,
@@ -38,21 +30,9 @@ pub(crate) struct InspectedFile {
     pub(crate) score: f64,
     /// The weight of the definition whose name matches best.
     pub(crate) named: f64,
-    /// The line to begin reading with, from 1, and what is defined there.
-    pub(crate) begin: (usize, Option<String>),
     pub(crate) definitions: Vec<Defined>,
-}
-
-impl Default for InspectedFile {
-    fn default() -> InspectedFile {
-        InspectedFile {
-            text: String::new(),
-            score: 0.0,
-            named: 0.0,
-            begin: (1, None),
-            definitions: Vec::new(),
-        }
-    }
+    /// Lines, from 1, with their columns of the question, in order.
+    pub(super) hits: Vec<(usize, usize)>,
 }
 
 /// The input of a lookup.
@@ -68,6 +48,8 @@ pub(crate) struct Defined {
     pub(crate) name: String,
     /// What its name is worth.
     pub(crate) named: f64,
+    /// Where its doc comment, attributes or decorators begin.
+    pub(crate) lead: usize,
     pub(crate) first: usize,
     pub(crate) last: usize,
     pub(crate) depth: usize,
@@ -132,81 +114,17 @@ impl InspectedFile {
             definitions.push(Defined {
                 name: name.to_owned(),
                 named: worth,
+                lead: definition.lead + 1,
                 first: definition.signature.first + 1,
                 last: definition.last + 1,
                 depth: definition.depth,
             });
         }
         let hits = hits(text.as_bytes(), counter, &weights.columns);
-        let (score, passage) = best_passage(&hits, &weights.columns);
-        let begin = begin_with(&definitions, &hits, passage, input);
+        let score = best_passage(&hits, &weights.columns);
         definitions.truncate(MAX_DEFINITIONS);
-        InspectedFile { score, named, begin, definitions, text: if kept { text } else { String::new() } }
+        InspectedFile { score, named, definitions, hits, text: if kept { text } else { String::new() } }
     }
-}
-
-/// The line to begin reading with, and what is defined there: a definition that the question names; else the one whose name and
-/// lines have the most of the question's weight, a long one less; else the best line of the best passage.
-fn begin_with(
-    definitions: &[Defined],
-    hits: &[(usize, usize)],
-    passage: Range<usize>,
-    input: RankInput<'_>,
-) -> (usize, Option<String>) {
-    let RankInput { question, counter, weights } = input;
-    for (owner, member) in &question.members {
-        let [owner, member] = [owner, member].map(|number| question.names[*number].text.as_str());
-        let inside = |inner: &&Defined| {
-            let around = |outer: &Defined| {
-                outer.name == owner && outer.first <= inner.first && inner.last <= outer.last
-            };
-            inner.name == member && definitions.iter().any(around)
-        };
-        if let Some(definition) = definitions.iter().find(inside) {
-            return (definition.first, Some(definition.name.clone()));
-        }
-    }
-    let named = question.names.iter().enumerate().filter_map(|(number, name)| {
-        let worth = weights.columns[counter.name_column(number)];
-        let definition = definitions.iter().find(|definition| definition.name == name.text)?;
-        (worth > 0.0).then_some((worth, definition))
-    });
-    if let Some((_, definition)) = named.fold(None, |best: Option<(f64, &Defined)>, next| match best {
-        Some(best) if best.0 >= next.0 => Some(best),
-        _ => Some(next),
-    }) {
-        return (definition.first, Some(definition.name.clone()));
-    }
-    let mut times = vec![0usize; weights.columns.len()];
-    let mut best: Option<(f64, &Defined)> = None;
-    for definition in definitions {
-        let from = hits.partition_point(|(line, _)| *line < definition.first);
-        let inside = hits[from..].iter().take(MAX_HITS).take_while(|(line, _)| *line <= definition.last);
-        times.fill(0);
-        let mut body = 0.0;
-        for (_, column) in inside {
-            body += worth(weights.columns[*column], times[*column]);
-            times[*column] += 1;
-        }
-        let lines = (definition.last - definition.first) as f64;
-        let score = body / (1.0 + lines / LONG).sqrt() + OF_NAME * definition.named;
-        if score > best.map_or(0.0, |(best, _)| best) {
-            best = Some((score, definition));
-        }
-    }
-    if let Some((_, definition)) = best {
-        return (definition.first, Some(definition.name.clone()));
-    }
-    let passage = &hits[passage];
-    let Some(&(first, _)) = passage.first() else { return (1, None) };
-    let heaviest = passage
-        .iter()
-        .fold((first, 0.0), |best, &(line, column)| {
-            let weight = weights.columns[column];
-            if weight > best.1 { (line, weight) } else { best }
-        })
-        .0;
-    (heaviest, None)
 }
 
 /// What a column is worth after this many occurrences.
@@ -231,12 +149,12 @@ fn hits(bytes: &[u8], counter: &WordCounter, weights: &[f64]) -> Vec<(usize, usi
     hits
 }
 
-/// The best window, as a range of hits.
-fn best_passage(hits: &[(usize, usize)], weights: &[f64]) -> (f64, Range<usize>) {
+/// The worth of the best window.
+fn best_passage(hits: &[(usize, usize)], weights: &[f64]) -> f64 {
     let worth = |column: usize, times: usize| worth(weights[column], times);
     let mut times = vec![0usize; weights.len()];
-    let (mut score, mut first, mut best) = (0.0, 0, (0.0, 0..0));
-    for (last, &(line, column)) in hits.iter().enumerate() {
+    let (mut score, mut first, mut best) = (0.0, 0, 0.0);
+    for &(line, column) in hits {
         score += worth(column, times[column]);
         times[column] += 1;
         while hits[first].0 + WINDOW <= line {
@@ -245,9 +163,7 @@ fn best_passage(hits: &[(usize, usize)], weights: &[f64]) -> (f64, Range<usize>)
             score -= worth(column, times[column]);
             first += 1;
         }
-        if score > best.0 {
-            best = (score, first..last + 1);
-        }
+        best = f64::max(best, score);
     }
     best
 }

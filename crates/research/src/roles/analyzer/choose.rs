@@ -74,9 +74,9 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
         question.wants_tests && locations.best.iter().any(|location| is_test(&location.place.path));
     let is_asked = |location: &Location| {
         let is = |question: &Identifier| {
-            location.name == question.of || location.name.as_ref() == Some(&question.name)
+            location.name() == question.of.as_deref() || location.name() == Some(&question.name)
         };
-        location.name.is_some() && question.identifiers.iter().any(is)
+        location.name().is_some() && question.identifiers.iter().any(is)
     };
     let mut ranked: Vec<(usize, &Location)> = locations.best.iter().filter(is_code).enumerate().collect();
     ranked.sort_by_key(|(rank, location)| {
@@ -110,14 +110,14 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
         let Some(source) = reader.read_if_possible(&location.place, &mut chosen.limited) else { continue };
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
-        let pointed = location.line.and_then(|line| outlined.around(line.saturating_sub(1)));
+        let pointed = location.line().and_then(|line| outlined.around(line.saturating_sub(1)));
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
             if let Some(score) = by_name(question, outlined, number, &source.place.path) {
                 // Among namesakes, the one with the most words of the question.
                 let definition = outlined.definition(number);
                 let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
-                let pointed = location.name.as_deref() == Some(outlined.name(number));
+                let pointed = location.name() == Some(outlined.name(number));
                 let fit = score + if pointed && outlined.parent(number).is_none() { RIGHT_TYPE } else { 0.0 };
                 let pointed = if pointed { POINTED_AT } else { 0.0 };
                 let score = fit + pointed + 20.0 * question.coverage(&own) - rank as f64;
@@ -157,9 +157,10 @@ fn declared(
     let source = reader.read_if_possible(&first.place, limited).filter(|_| is_listed)?;
     let lines = source.lines();
     let outlined = Outlined { lines: &lines, outline: source.outline() };
-    let target = match outlined.at_line(first.line - 1, &first.name) {
+    let (line, name) = (first.passage.first - 1, first.passage.name.as_deref().unwrap_or_default());
+    let target = match outlined.at_line(line, name) {
         Some(number) => Target::of(&source, number, question, Some(DECLARED)),
-        None => Target::declared(&source, first.line - 1, &first.name, question, DECLARED),
+        None => Target::declared(&source, line, name, question, DECLARED),
     };
     Some(Target { fit: DECLARED, ..target })
 }
