@@ -8,20 +8,26 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Connections that have shown neither token nor identity, whether they are in use or not.
-const MAX_ANONYMOUS: usize = 384;
+const MAX_ANONYMOUS: usize = 640;
 /// Of those, the ones with a request. The others wait for one, so there is always one that can be dropped for a new one.
 const MAX_ANONYMOUS_BUSY: usize = 320;
 /// Connections that have shown the token or an identity.
 const MAX_TRUSTED: usize = 128;
+
+/// How long a new connection is not dropped for another: the first request of an honest client follows at once, but on a
+/// busy machine not within a few milliseconds.
+const GRACE: Duration = Duration::from_millis(250);
 
 /// Bodies and answers up to this size are not counted: all of them together take a few megabytes.
 pub(crate) const UNCOUNTED: usize = 64 << 10;
@@ -48,6 +54,7 @@ struct Table {
 }
 
 struct Entry {
+    opened: Instant,
     phase: Phase,
     is_trusted: bool,
     /// When the client last made progress, in ticks.
@@ -94,14 +101,27 @@ impl Connections {
         Connections { shared: Arc::new(shared) }
     }
 
-    /// A place for a new connection. When there is none, the connection that has waited longest for a request is dropped.
-    pub(crate) fn open(&self) -> Connection {
-        let mut table = self.table();
-        if table.count(|entry| !entry.is_trusted) >= MAX_ANONYMOUS {
-            table.drop_one("idle", |entry| !entry.is_trusted && entry.is_idle());
+    /// A place for a new connection. When there is none, the connection that has waited longest for a request is dropped, or
+    /// the new one waits until an idle one is old enough to be dropped.
+    pub(crate) async fn open(&self) -> Connection {
+        let came = Instant::now();
+        while !self.has_place() && came.elapsed() < GRACE {
+            tokio::time::sleep(GRACE / 50).await;
         }
+        self.add()
+    }
+
+    fn has_place(&self) -> bool {
+        let mut table = self.table();
+        let may_go = |entry: &Entry| !entry.is_trusted && entry.is_idle() && entry.opened.elapsed() >= GRACE;
+        table.count(|entry| !entry.is_trusted) < MAX_ANONYMOUS || table.drop_one("idle", may_go)
+    }
+
+    fn add(&self) -> Connection {
+        let mut table = self.table();
         let (id, dropped) = (table.tick(), CancellationToken::new());
         let entry = Entry {
+            opened: Instant::now(),
             phase: Phase::Waiting,
             is_trusted: false,
             active: id,
@@ -161,7 +181,7 @@ impl Table {
 impl Connection {
     /// A place outside of any limit, for a request that came by no connection.
     pub(crate) fn detached() -> Connection {
-        Connections::new(usize::MAX).open()
+        Connections::new(usize::MAX).add()
     }
 
     /// Returns when the connection is to be closed for another.
@@ -335,5 +355,45 @@ impl HttpBody for WatchedBody {
 impl Drop for WatchedBody {
     fn drop(&mut self) {
         self.connection.update(|entry| entry.is_answered = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_connection_is_not_dropped_before_its_request_can_come() {
+        let connections = Connections::new(1 << 20);
+        let mut open = Vec::new();
+        for _ in 0..MAX_ANONYMOUS {
+            open.push(connections.open().await);
+            open.last().unwrap().fell_silent();
+        }
+        let begun = Instant::now();
+        let another = connections.open().await;
+        assert!(begun.elapsed() >= GRACE, "it waited for one that could be dropped");
+        assert_eq!((open[0].phase(), open[1].phase()), (Phase::Dropped, Phase::Waiting));
+        another.fell_silent();
+        // All others are old enough by now, so each place is free at once.
+        for place in open.iter_mut().skip(1) {
+            let begun = Instant::now();
+            let next = connections.open().await;
+            assert_eq!((begun.elapsed(), place.phase()), (Duration::ZERO, Phase::Dropped));
+            *place = next;
+        }
+        assert_eq!(another.phase(), Phase::Waiting);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_request_has_come_keeps_its_place() {
+        let connections = Connections::new(1 << 20);
+        let mut open = Vec::new();
+        for number in 0..MAX_ANONYMOUS {
+            open.push(connections.open().await);
+            if number == 0 { open[0].begin() } else { open[number].fell_silent() }
+        }
+        let _another = connections.open().await;
+        assert_eq!((open[0].phase(), open[1].phase()), (Phase::Receiving, Phase::Dropped));
     }
 }

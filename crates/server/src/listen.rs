@@ -48,8 +48,24 @@ pub struct ListenError {
     pub source: io::Error,
 }
 
+/// Descriptors that a server may need: connections have places for most of them.
+const DESCRIPTORS: u64 = 4096;
+
+/// Raises the limit of open descriptors, which is 1,024 or less by default, as far as the system allows.
+fn allow_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    if limit.current.is_some_and(|current| current < allowed)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), ..limit })
+    {
+        tracing::debug!(%error, "cannot raise the limit of open descriptors");
+    }
+}
+
 /// Binds an address; with port 0 the system chooses the port.
 pub async fn bind(host: &str, port: u16) -> Result<BoundListener, ListenError> {
+    allow_descriptors();
     let failed = |source| ListenError { host: host.to_owned(), port, source };
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let address = (host, port)
@@ -114,7 +130,7 @@ async fn serve_one(
                 continue;
             }
         };
-        let place = connections.open();
+        let place = connections.open().await;
         let io = TokioIo::new(ConnectionIo::new(stream, place.clone()));
         let (router, holder) = (router.clone(), place.clone());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {

@@ -190,10 +190,10 @@ async fn idle_connections_are_dropped_for_new_ones() {
         let mut kept = sent(&running, request.as_bytes()).await;
         assert_eq!(answer(&mut kept).await.0, 200);
         let mut held = Vec::new();
-        for _ in 0..600 {
+        for _ in 0..900 {
             held.push(sent(&running, beginning.as_bytes()).await);
         }
-        assert_served_while_held(&running, &held, 256).await;
+        assert_served_while_held(&running, &held, 512).await;
         dropped(&mut held, 200).await;
         // One that has shown the token keeps its place.
         kept.write_all(request.as_bytes()).await.unwrap();
