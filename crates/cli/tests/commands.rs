@@ -465,20 +465,6 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn the_readme_shows_what_tamis_prints() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let command = "$ cargo run --release -- prune --goal \"why did order 8812 fail\" crates/cli/tests/clients/payments.log\n";
-    let (_, shown) = readme.split_once(command).expect("the README has the example");
-    let (shown, _) = shown.split_once("```").unwrap();
-    let fixture = Fixture::new();
-    let mut command = fixture.tamis(&["prune", "--goal", "why did order 8812 fail"]);
-    command.arg(root.join("crates/cli/tests/clients/payments.log"));
-    let ran = finish(&mut command, b"");
-    assert_eq!(format!("{}{}", ran.stdout, ran.stderr), shown);
-}
-
-#[test]
 fn the_workbench_redacts_secrets_if_configured() {
     let fixture = Fixture::new();
     let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");

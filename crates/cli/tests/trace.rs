@@ -754,17 +754,3 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
     }
 }
-
-#[test]
-fn the_readme_shows_what_a_session_used() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let command =
-        "$ cargo run --release -- trace usage --explain e442e2d4 --logs crates/logs/tests/logs/claude\n";
-    let (_, shown) = readme.split_once(command).expect("the README has the example");
-    let (shown, _) = shown.split_once("```").unwrap();
-    let fixture = Fixture::new();
-    let mut command = fixture.tamis(&["trace", "usage", "--explain", "e442e2d4", "--logs"]);
-    command.arg(root.join("crates/logs/tests/logs/claude")).env("COLUMNS", "110");
-    assert_eq!(finish(&mut command, b"").stdout, shown);
-}

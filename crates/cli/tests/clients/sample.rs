@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A morning of a web shop's log: a few lines on a payment that failed, among heartbeats and evictions.
-pub(crate) const TEXT: &str = include_str!("payments.log");
+pub(crate) const TEXT: &str = include_str!("../../../../docs/examples/payments.log");
 
 /// Needs the lines on the payment; any engine can do without most of the others.
 pub(crate) const GOAL: &str = "Why did the payment of order 8812 fail?";
