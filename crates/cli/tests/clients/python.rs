@@ -23,7 +23,8 @@ fn prunes_and_recovers(server: &[&OsStr]) {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn python_prunes_and_recovers_over_stdio() {
-    prunes_and_recovers(&[tamis().as_os_str(), OsStr::new("mcp")]);
+    let arguments = ["mcp", "--tools", "prune"].map(OsStr::new);
+    prunes_and_recovers(&[&[tamis().as_os_str()], &arguments[..]].concat());
 }
 
 #[test]

@@ -13,6 +13,7 @@ use tamis_testkit::{
     ToolName,
 };
 
+use crate::workbench::first_marker;
 use crate::{LIMIT, mcp_pruner, sample, tamis};
 
 const PROMPT: &str = "-- Follow the script,\n\"to the letter\" $HOME";
@@ -163,6 +164,47 @@ fn post(server: &TestServer, body: &Value) -> Value {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
+}
+
+/// With nothing set up but the flag: tamis prunes, and what it cut can be recovered.
+fn prunes_with_tamis_itself(agent: TestClient) {
+    let script = vec![
+        ScriptStep::call(
+            "read",
+            |_| json!({"file_path": "payments.log", "context_focus_question": sample::GOAL}),
+        ),
+        ScriptStep::call("recover_text", |history| {
+            let (prune_id, start, end) = first_marker(&history.results[0].text);
+            let ranges = json!([{"start_line": start, "end_line": end}]);
+            json!({"prune_id": prune_id, "ranges": ranges, "include_line_numbers": false})
+        }),
+    ];
+    let fixture = fixture(agent, script);
+    std::fs::write(fixture.work().join("payments.log"), sample::TEXT).expect("a file");
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let mut command = fixture.command(&tamis());
+    command.env("TAMIS_DATA_DIR", data.path().join("data"));
+    command.args(["run", "--provider", provider(agent), "--pruner", "--", PROMPT]);
+    let (finished, left_behind) = fixture.run(command);
+    let results = fixture.model.results();
+    let said = format!("{}\n{}\n{results:#?}", finished.stdout, finished.stderr);
+    assert_eq!((finished.code(), fixture.model.failure(), left_behind), (Some(0), None, vec![]), "{said}");
+    let pruned = own_text(agent, &results[0].text);
+    let (_, start, end) = first_marker(pruned);
+    let lines: Vec<&str> = sample::TEXT.split('\n').collect();
+    assert!(!pruned.contains(lines[start - 1]), "cut, and yet there: {said}");
+    let recovered: Value = serde_json::from_str(own_text(agent, &results[1].text)).expect("JSON");
+    assert_eq!(recovered["raw_text"], lines[start - 1..end].join("\n"), "{said}");
+    assert_moves(
+        &finished,
+        &[
+            "run:init -> run:mcp_pruner_starting",
+            "run:mcp_pruner_starting -> run:mcp_pruner_running: the pruner is available",
+            "run:mcp_pruner_running -> run:shutdown",
+        ],
+    );
+    let summary = finished.stderr.lines().last().expect("a summary");
+    assert!(summary.contains(" tokens saved"), "{said}");
 }
 
 /// Who wants shorter texts has not said that the agent may run what it likes.
@@ -387,6 +429,7 @@ macro_rules! with_each_agent {
 
 with_each_agent! {
     uses_all_three_tools: answers;
+    prunes_with_tamis: prunes_with_tamis_itself;
     keeps_to_its_permissions: may_not_use_the_shell_unless_the_user_says_so;
     runs_bare: runs_without_the_pruner;
     starts_scripts: starts_a_script_under_node;

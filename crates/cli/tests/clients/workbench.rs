@@ -185,7 +185,7 @@ fn claude_code_recovers_what_the_workbench_cut() {
     assert_eq!(results[1].json()["raw_text"], lines[start - 1..end].join("\n"));
 }
 
-fn first_marker(text: &str) -> (String, usize, usize) {
+pub(crate) fn first_marker(text: &str) -> (String, usize, usize) {
     let (_, rest) = text.split_once("⟦PRUNÉ: prune_id=").unwrap_or_else(|| panic!("nothing was cut: {text}"));
     let mut words = rest.split(' ');
     let prune_id = words.next().expect("an id").to_owned();
