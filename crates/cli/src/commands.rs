@@ -24,6 +24,7 @@ mod trace;
 use clap::Subcommand;
 
 use crate::error::CliResult;
+use crate::pager;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -55,6 +56,10 @@ pub(crate) enum Command {
 }
 
 pub(crate) fn run(command: Command) -> CliResult {
+    // A line or a script is for another program.
+    if matches!(command, Command::Token(_) | Command::Completions(_)) {
+        pager::turn_off();
+    }
     match command {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),

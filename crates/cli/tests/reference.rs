@@ -1,7 +1,7 @@
 //! The reference in `docs/`, the man pages and the help are what the code says.
 //!
 //! Each is rendered again and compared with the committed file. `UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference`
-//! writes the files instead.
+//! writes the files instead. The costs of the tools are part of the help, so if those change, it takes a second run.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -15,6 +15,8 @@ use clap::Command;
 use clap::builder::Resettable;
 use common::Fixture;
 use tamis_config::{ProjectRule, Setting};
+use tamis_server::listed_bytes;
+use tamis_tools::{Credentials, Registry, Toolset};
 
 const WIDTH: &str = "100";
 const REGENERATE: &str = "`UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference` regenerates it";
@@ -121,7 +123,8 @@ fn help_and_docs_list_what_each_tool_costs() {
          Generated from the code. A client keeps the name, description and input schema of every tool in its context, so each tool\n\
          has a cost in every session, called or not. `tamis mcp` serves the default tools: {} bytes, about {} tokens.\n\
          `--tools` selects others, by toolset or by name: `tamis mcp --tools default,locate_in_codebase`, `tamis mcp --tools all`\n\
-         ({} bytes). The toolset `agents` is only for agents that `tamis agents start` started. `tamis tools` prints this table.\n\n\
+         ({} bytes). The toolset `agents` is only for agents that `tamis agents start` started. `tamis tools` prints this table\n\
+         without it.\n\n\
          | tool | toolset | default | bytes | description |\n| --- | --- | --- | ---: | --- |\n",
         grouped(default_bytes),
         grouped(default_bytes / 4),
@@ -150,18 +153,27 @@ fn help_and_docs_list_what_each_tool_costs() {
         row(toolset, listed(&fixture, &["--tools", toolset]).1, &names(&tools));
     }
     row("all", whole, &[]);
-    help.push_str("\n`agents` is for agents that `tamis agents start` started. Names of tools select single tools, as in\n\
-                   `--tools default,locate_in_codebase`.");
+    // For those with an identity, which this test is not.
+    let of_agents = Registry::all().only(&[Toolset::Agents]);
+    let agents: Vec<_> =
+        of_agents.list(Credentials::ALL).map(|tool| (tool.name.to_owned(), listed_bytes(tool))).collect();
+    let whole_of_agents =
+        agents.iter().map(|(_, bytes)| bytes + 1).sum::<usize>() + r#"{"tools":[]}"#.len() - 1;
+    row("agents", whole_of_agents, &names(&agents.iter().collect::<Vec<_>>()));
+    help.push_str(
+        "\n`agents` is for agents that `tamis agents start` started; they have it by default, and `all` includes it.\n\
+         Names of tools select single tools, as in `--tools default,locate_in_codebase`.",
+    );
     for tool in described {
         let bytes = all.iter().find(|(name, _)| tool["name"] == name.as_str()).unwrap().1;
         assert_eq!(tool["bytes"], bytes, "{tool}");
         let is_default = default.iter().any(|(name, _)| tool["name"] == name.as_str());
         assert_eq!(tool["default"], is_default, "{tool}");
-        let [name, toolset, description] =
-            ["name", "toolset", "description"].map(|key| tool[key].as_str().unwrap());
-        let default = if is_default { "yes" } else { "" };
-        writeln!(docs, "| `{name}` | `{toolset}` | {default} | {} | {description} |", grouped(bytes))
-            .unwrap();
+    }
+    for tool in Registry::all().list(Credentials::ALL) {
+        let default = if tool.is_default() { "yes" } else { "" };
+        let (name, toolset, bytes) = (tool.name, tool.toolset.name(), grouped(listed_bytes(tool)));
+        writeln!(docs, "| `{name}` | `{toolset}` | {default} | {bytes} | {} |", tool.description).unwrap();
     }
     check("crates/cli/src/commands/mcp/tool_costs.txt", &help);
     check("docs/reference/tools.md", &docs);

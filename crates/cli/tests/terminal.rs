@@ -59,6 +59,20 @@ fn errors_are_red_and_markers_dim_where_a_terminal_is() {
     assert!(found.text.contains(&format!("{RED}cache_17\u{1b}[0m")), "{}", found.text);
 }
 
+#[test]
+fn names_of_found_files_cannot_control_the_terminal() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.work().join("odd\u{1b}]0;title\u{7}.txt"), "needle\n").unwrap();
+    for arguments in
+        [&["grep", "needle"][..], &["grep", "-l", "needle"], &["grep", "needle", "missing\u{1b}[2J"]]
+    {
+        let shown = screen(&fixture, &[arguments, &["--color=never"]].concat(), &[]);
+        assert!(!shown.text.contains(['\u{1b}', '\u{7}']), "{arguments:?}: {:?}", shown.text);
+    }
+    let piped = fixture.run(&["grep", "-l", "needle"], b"");
+    assert_eq!(piped.stdout, "odd\u{1b}]0;title\u{7}.txt\n", "a name in a pipe is the name");
+}
+
 /// A pager that shows where its input begins and ends.
 const PAGER: &str = "sed 's/^/| /'; echo '(end)'";
 

@@ -1,3 +1,4 @@
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,7 +8,7 @@ use tamis_codebase::{Case, FileSearch, FileSearchError, FoundFile, FoundLine, St
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
 use crate::style::{self, Style};
-use crate::{input, print, setup};
+use crate::{escape, input, print, setup};
 
 /// Search files, and keep the matches that answer a question
 ///
@@ -80,6 +81,7 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
         has_context: search.before + search.after > 0,
         files_only: search.files_only,
         is_colored: style::is_on_stdout() && answer.question().is_none(),
+        is_terminal: io::stdout().is_terminal(),
         ..Output::default()
     };
     let mut matches = Vec::new();
@@ -121,12 +123,18 @@ struct Output {
     has_context: bool,
     files_only: bool,
     is_colored: bool,
+    /// Names are then shown without control characters.
+    is_terminal: bool,
     has_files: bool,
 }
 
 impl Output {
     fn add(&mut self, file: &FoundFile) {
-        let path = file.path.as_os_str().as_encoded_bytes();
+        let path = match self.is_terminal {
+            true => escape::controls(&file.path.to_string_lossy()).into_bytes(),
+            false => file.path.as_os_str().as_encoded_bytes().to_vec(),
+        };
+        let path = path.as_slice();
         if self.files_only {
             self.paint(path, Style::Path);
             self.text.push(b'\n');

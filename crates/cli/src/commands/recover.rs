@@ -128,18 +128,16 @@ fn list(operations: &Operations, limit: usize, as_json: bool) -> CliResult {
     let mut table = Table::new(&[
         ("TIME", Align::Left),
         ("TOOL", Align::Left),
-        ("CUT", Align::Right),
-        ("LINES", Align::Right),
+        ("LINES CUT", Align::Right),
         ("PRUNE ID", Align::Left),
         ("GOAL", Align::Left),
     ])
-    .dispensable(&["TOOL", "LINES"]);
+    .dispensable(&["TOOL"]);
     for prune in prunes {
         table.row([
             times::minute(Some(prune.at_ms)),
             escape::line(&prune.tool),
             print::grouped(prune.lines_before.saturating_sub(prune.lines_after)),
-            print::grouped(prune.lines_before),
             prune.prune_id,
             escape::line(&prune.goal.unwrap_or_default()),
         ]);
