@@ -126,16 +126,10 @@ impl Redact for Handoff {
 
 /// What a report was made under.
 fn constraints(report: &ResearchReport) -> Vec<String> {
-    let (run, limits) = (&report.run, &report.run.limits);
+    let run = &report.run;
     let timeouts: Vec<&str> = run.timeouts.iter().map(|role| role.key()).collect();
     let mut lines: Vec<String> = report.roots_searched.iter().map(|root| format!("root: {root}")).collect();
-    lines.push(format!(
-        "limits: {} files read, {} bytes read, {} tokens, {} ms",
-        limits.max_files_read,
-        limits.max_bytes_read,
-        limits.max_tokens,
-        limits.deadline.as_millis()
-    ));
+    lines.push(run.limits.render());
     lines.push(format!(
         "used: {} files read, {} bytes read, {} files scanned, {} ms",
         run.used.files_read, run.used.bytes_read, run.files_scanned, run.elapsed_ms

@@ -65,6 +65,19 @@ impl ResearchLimits {
     }
 }
 
+impl ResearchLimits {
+    /// As a line of a memo.
+    pub(crate) fn render(&self) -> String {
+        format!(
+            "limits: {} files read, {} bytes read, {} tokens, {} ms",
+            self.max_files_read,
+            self.max_bytes_read,
+            self.max_tokens,
+            self.deadline.as_millis()
+        )
+    }
+}
+
 fn milliseconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }

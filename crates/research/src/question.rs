@@ -120,7 +120,8 @@ impl Question {
             .chain(doubtful.into_iter().take(room).map(|text| Name { text, doubtful: true }))
             .collect();
         let wants_examples = text
-            .split(|c: char| !c.is_alphanumeric())
+            .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '"' | '“' | '”'))
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
             .any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
         let mut stems = BTreeSet::new();
         each_word(text, |word, _| {
@@ -392,7 +393,17 @@ mod tests {
     fn words_of_the_question_request_examples() {
         assert!(Question::new("Show me similar handlers").wants_examples);
         assert!(Question::new("Are there other Examples of retries?").wants_examples);
-        assert!(!Question::new("Where is X implemented?").wants_examples);
+        assert!(Question::new("Give an example: (patterns, usages) of \"retry\".").wants_examples);
+        for question in [
+            "Where is X implemented?",
+            "Where is db.example.com configured?",
+            "Who calls https://example.org/path?",
+            "Who writes to me@example.net?",
+            "What does example_app.run do?",
+            "Where is examples/run.py used?",
+        ] {
+            assert!(!Question::new(question).wants_examples, "{question}");
+        }
     }
 
     #[test]

@@ -221,6 +221,7 @@ pub struct ResearchReport {
     pub roles: BTreeMap<Role, RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<ResearchFinding>,
+    #[serde(skip_serializing_if = "RunRecord::is_left_out")]
     pub run: RunRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_path: Option<String>,
@@ -245,9 +246,16 @@ pub struct RunRecord {
     pub partial: Vec<ReportNote>,
     pub limits: ResearchLimits,
     pub used: ResearchUsage,
+    /// Whether a very small limit of tokens has no room for it.
+    #[serde(skip)]
+    pub is_left_out: bool,
 }
 
 impl RunRecord {
+    fn is_left_out(&self) -> bool {
+        self.is_left_out
+    }
+
     /// The record of a run that has not begun.
     pub fn new(limits: ResearchLimits) -> RunRecord {
         RunRecord {
@@ -261,6 +269,7 @@ impl RunRecord {
             partial: Vec::new(),
             limits,
             used: ResearchUsage::default(),
+            is_left_out: false,
         }
     }
 }

@@ -123,9 +123,12 @@ impl Researcher {
         }))
     }
 
-    /// Writes a caller's handoff, with the roots as its constraints, and returns its path.
+    /// Writes a caller's handoff, with the roots and limits as its constraints, and returns its path.
     pub fn write_handoff(&self, handoff: Handoff) -> Result<PathBuf, ArtifactError> {
-        let constraints = self.roots().into_iter().map(|root| format!("root: {root}")).collect();
+        let mut constraints: Vec<String> =
+            self.roots().into_iter().map(|root| format!("root: {root}")).collect();
+        constraints.push(self.settings.limits.render());
+        constraints.push("timeouts: none".to_owned());
         write_handoff(&self.settings.artifacts, Handoff { constraints, ..handoff }, Timestamp::now())
     }
 

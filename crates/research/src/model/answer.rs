@@ -3,6 +3,8 @@
 //! A reference must be to a file below the roots, and its line within the file. Others are dropped, and the notes say how
 //! many; an answer without references must say that nothing was found.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value};
 use tamis_redact::Redacted;
 
@@ -20,6 +22,8 @@ const MAX_FINDING_LENGTH: usize = 400;
 const MAX_NOTES_LENGTH: usize = 500;
 const MAX_FINDINGS: usize = 12;
 const MAX_REFERENCES: usize = 15;
+/// Examples of a pattern.
+const EXAMPLES: RangeInclusive<usize> = 2..=6;
 
 /// Maximum references to check: each may be a file to open.
 const MAX_CHECKED: usize = 60;
@@ -31,6 +35,8 @@ pub(super) struct UnusableAnswer {
     pub(super) reason: String,
     /// The model's refusal, when the answer is one.
     pub(super) refusal: Option<String>,
+    /// What to use when the model does not correct it.
+    pub(super) fallback: Option<Box<ResearchFinding>>,
 }
 
 /// Reads an answer and checks what it refers to.
@@ -39,13 +45,14 @@ pub(super) fn read(
     role: Role,
     reader: &BoundedReader,
 ) -> Result<ResearchFinding, UnusableAnswer> {
-    let unusable = |reason: String| UnusableAnswer { reason, refusal: None };
+    let unusable = |reason: String| UnusableAnswer { reason, refusal: None, fallback: None };
     if text.len() > MAX_ANSWER_LENGTH {
         return Err(unusable(format!("it has {} bytes", text.len())));
     }
     let Some(members) = object_in(text) else {
         let reason = if text.trim().is_empty() { "it is empty" } else { "it has no JSON object" };
-        return Err(UnusableAnswer { reason: reason.to_owned(), refusal: refusal_in(text) });
+        let refusal = refusal_in(text);
+        return Err(UnusableAnswer { reason: reason.to_owned(), refusal, fallback: None });
     };
     let summary = clean(&texts(members.get("summary")).join(" "), MAX_SUMMARY_LENGTH);
     if summary.is_empty() {
@@ -96,7 +103,23 @@ pub(super) fn read(
         not_found,
     };
     finding.references.truncate(MAX_REFERENCES);
+    if role == Role::Patterns && finding.not_found.is_none() {
+        return bounded_examples(finding);
+    }
     Ok(finding)
+}
+
+/// An answer with examples, of which there are 2 to 6.
+fn bounded_examples(mut finding: ResearchFinding) -> Result<ResearchFinding, UnusableAnswer> {
+    finding.references.truncate(*EXAMPLES.end());
+    finding.key_findings.truncate(*EXAMPLES.end());
+    let count = finding.references.len();
+    if EXAMPLES.contains(&count) {
+        return Ok(finding);
+    }
+    let reason = "it has 1 example; cite 2 to 6 different places in \"references\"".to_owned();
+    finding.notes.push(NoteFact::OneExample.into());
+    Err(UnusableAnswer { reason, refusal: None, fallback: Some(Box::new(finding)) })
 }
 
 /// The members of the object in an answer, by their names in lower case without `_` and `-`. The last object that has any of
@@ -344,6 +367,32 @@ mod tests {
         assert!(reason(&made_up).reason.starts_with("none of its 1 references exists"));
         assert_eq!(reason("I'm sorry, no.").refusal.as_deref(), Some("I'm sorry, no."));
         assert_eq!(reason("It is in src.").refusal, None);
+    }
+
+    #[test]
+    fn examples_of_a_model_are_two_to_six() {
+        let (folder, reader) = reader();
+        for number in 0..9 {
+            std::fs::write(folder.path().join(format!("src/{number}.rs")), "one\n").unwrap();
+        }
+        let answer = |count: usize| {
+            let places: Vec<String> = (0..count).map(|number| format!("src/{number}.rs:1")).collect();
+            json!({"summary": "It is so.", "references": places, "key_findings": places}).to_string()
+        };
+        for (count, expected) in [(2, 2), (6, 6), (9, 6)] {
+            let found = read(&answer(count), Role::Patterns, &reader).unwrap();
+            assert_eq!((found.references.len(), found.key_findings.len()), (expected, expected));
+        }
+        let one = read(&answer(1), Role::Patterns, &reader).unwrap_err();
+        assert!(one.reason.starts_with("it has 1 example; cite 2 to 6"), "{}", one.reason);
+        let last = one.fallback.unwrap();
+        assert_eq!(
+            (last.references.len(), crate::joined(&last.notes).as_str()),
+            (1, "Only one example was found.")
+        );
+        assert_eq!(read(&answer(9), Role::Analyzer, &reader).unwrap().references.len(), 9);
+        let none = json!({"summary": "Retries were not found."}).to_string();
+        assert!(read(&none, Role::Patterns, &reader).is_ok());
     }
 
     #[test]

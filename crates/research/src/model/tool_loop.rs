@@ -89,7 +89,7 @@ impl Subagent<'_> {
                 Err(unusable) => unusable,
             };
             if repairs == MAX_REPAIRS {
-                return Err(unusable.into_error());
+                return unusable.into_finding();
             }
             repairs += 1;
             tracing::debug!("the model's answer cannot be used: {}", unusable.reason);
@@ -102,9 +102,10 @@ impl Subagent<'_> {
     fn demand(mut self, why: &str) -> Result<ResearchFinding, RoleError> {
         self.messages.push(ChatMessage::User { content: prompts::last_call(why) });
         let answer = self.turn(false)?;
-        let mut finding = self.read(&answer).map_err(|unusable| {
+        let mut finding = self.read(&answer).or_else(|unusable| {
             let message = format!("the model has no answer although {why}: {}", unusable.reason);
-            RoleError::new(RoleErrorKind::BudgetExhausted, message)
+            let finding = unusable.fallback.map(|finding| *finding);
+            finding.ok_or_else(|| RoleError::new(RoleErrorKind::BudgetExhausted, message))
         })?;
         finding.notes.push(NoteFact::EarlyAnswer(why.to_owned()).into());
         Ok(finding)
@@ -243,12 +244,14 @@ fn refused(words: &str) -> RoleError {
 }
 
 impl UnusableAnswer {
-    fn into_error(self) -> RoleError {
-        match self.refusal {
-            Some(words) => refused(&words),
-            None => {
+    /// What is left of it, or the error.
+    fn into_finding(self) -> Result<ResearchFinding, RoleError> {
+        match (self.fallback, self.refusal) {
+            (Some(finding), _) => Ok(*finding),
+            (None, Some(words)) => Err(refused(&words)),
+            (None, None) => {
                 let message = format!("the model's answer cannot be used: {}", self.reason);
-                RoleError::new(RoleErrorKind::InvalidAnswer, Redacted::from(message).into_inner())
+                Err(RoleError::new(RoleErrorKind::InvalidAnswer, Redacted::from(message).into_inner()))
             }
         }
     }

@@ -51,6 +51,8 @@ pub enum NoteFact {
     DroppedReferences(usize),
     /// Findings of a model's answer that cite such files.
     DroppedFindings(usize),
+    /// Only one place is an example.
+    OneExample,
     /// The artifact could not be written.
     NoArtifact(String),
     /// The report was cut to its limit of tokens.
@@ -126,6 +128,7 @@ impl NoteFact {
             NoteFact::DroppedFindings(count) => {
                 format!("{count} findings that cite such files were left out.")
             }
+            NoteFact::OneExample => "Only one example was found.".to_owned(),
             NoteFact::NoArtifact(reason) | NoteFact::Text(reason) => reason.clone(),
             NoteFact::Truncated { max_tokens } => {
                 format!("Truncated to the limit of {max_tokens} tokens; set a higher maxTokens for the rest.")

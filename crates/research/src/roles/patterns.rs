@@ -65,6 +65,9 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
         _ => Confidence::Low,
     };
     let shown = examples.len();
+    if shown == 1 {
+        notes.push(NoteFact::OneExample.into());
+    }
     let examples = if shown == 1 { "example" } else { "examples" };
     let summary = brief(
         &format!("{shown} {examples} of {}, out of {total} places", subject.render()),

@@ -54,6 +54,11 @@ const STEPS: &[fn(&mut ResearchReport) -> bool] = &[
     |report| pop_keyword(report, 0),
     |report| shorten(report, 40, 40),
     |report| shorten_question(report, 80),
+    drop_role,
+    drop_run,
+    |report| shorten(report, 1, 40),
+    |report| shorten_question(report, 30),
+    shorten_roots,
 ];
 
 /// Bytes of the report's JSON, independent of measured times.
@@ -174,6 +179,27 @@ fn shorten_question(report: &mut ResearchReport, most: usize) -> bool {
         report.question = short;
     }
     shorter
+}
+
+/// Removes the last role but the first, whose findings the synthesis has.
+fn drop_role(report: &mut ResearchReport) -> bool {
+    report.synthesis.is_some() && report.roles.len() > 1 && report.roles.pop_last().is_some()
+}
+
+fn drop_run(report: &mut ResearchReport) -> bool {
+    !std::mem::replace(&mut report.run.is_left_out, true)
+}
+
+/// Leaves the last names of the roots.
+fn shorten_roots(report: &mut ResearchReport) -> bool {
+    let mut shortened = false;
+    for root in &mut report.roots_searched {
+        if let Some((_, name)) = root.rsplit_once('/').filter(|(above, _)| above.chars().count() > 1) {
+            *root = format!("…/{name}");
+            shortened = true;
+        }
+    }
+    shortened
 }
 
 /// Adds the note to the synthesis or to the only role, and without either to the run's record.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
+use tamis_codebase::StopSignal;
 use tamis_research::{NoteFact, Reference, ResearchConstraints, ResearchRequest, Role};
 
 use crate::fixture::{Fixture, Roles, asking, finding, research, secret, texts};
@@ -67,6 +68,20 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
         let notes = answer["synthesis"]["notes"].as_str().unwrap();
         assert!(notes.contains(&format!("limit of {max_tokens} tokens")), "{notes}");
         assert!(!texts(&answer["synthesis"]["references"]).is_empty());
+    }
+    // A limit too small for all sections holds too.
+    for role in [None, Some(Role::Locator), Some(Role::Analyzer)] {
+        for max_tokens in [150, 200, 300] {
+            let constraints =
+                ResearchConstraints { max_tokens: Some(max_tokens), ..ResearchConstraints::default() };
+            let request = ResearchRequest { constraints, role, ..asking("examples of retries") };
+            let report = researcher.research(&request, &StopSignal::never(), &|_| ()).unwrap().into_inner();
+            let text = serde_json::to_string(&report).unwrap();
+            assert!(text.len().div_ceil(4) as u64 <= max_tokens, "{} of {max_tokens}: {text}", text.len());
+            let answer: Value = serde_json::from_str(&text).unwrap();
+            let key = role.map_or("locator", Role::key);
+            assert!(!texts(&answer[key]["value"]["references"]).is_empty(), "{text}");
+        }
     }
     // By default the limit is 2,000.
     let (report, _) = research(&researcher, &asking("examples of retries"));

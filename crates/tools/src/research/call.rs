@@ -47,14 +47,16 @@ pub(crate) async fn answer(
 ) -> Result<Redacted<ResearchReport>, Failure> {
     let progress = context.progress.clone();
     let stop = StopSignal::on(context.cancellation.clone());
-    let report = blocking_with(&context, move |researcher| {
+    let researcher = researcher(&context)?;
+    // A cancelled request ends at once, and its report says so to a caller that still listens.
+    let report = blocking(move || {
         let report_progress = |step: ResearchProgress| {
             let (done, total) = (step.done as f64, Some(step.total as f64));
             progress.report(ProgressUpdate { done, total, message: Some(step.message) });
         };
         researcher.research(&request, &stop, &report_progress).map_err(research_failure)
     })
-    .await?;
+    .await??;
     let rejected = |outcome: &RoleOutcome| match &outcome.result {
         Err(error) if error.kind == RoleErrorKind::Saturated => Some(error.message.clone()),
         _ => None,

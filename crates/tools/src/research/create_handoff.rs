@@ -34,8 +34,7 @@ impl Operation for CreateHandoff {
     const TOOLSET: Toolset = Toolset::Research;
     const DESCRIPTION: &'static str = "Save the state of a task to a file, for resume_handoff. With only a \
         question, research the codebase for it. Secrets are redacted.";
-    // What it writes is tamis' own, in a folder of its own.
-    const READ_ONLY: bool = true;
+    const READ_ONLY: bool = false;
     type Input = CreateHandoffInput;
     type Output = ResumedHandoff;
 

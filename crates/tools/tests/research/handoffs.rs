@@ -87,6 +87,13 @@ fn a_handoff_is_written_and_resumed() {
         assert_eq!(handoff[name], input[name], "{name}");
     }
     assert_eq!(handoff["stale"], json!([{"reference": "src/gone.rs", "standing": "missing"}]));
+    let memo = std::fs::read_to_string(handoff["artifactPath"].as_str().unwrap()).unwrap();
+    let (_, constraints) = memo.split_once("## Constraints / Budgets\n").unwrap();
+    for line in
+        ["\n- limits: 50 files read, 1048576 bytes read, 2000 tokens, 30000 ms\n", "\n- timeouts: none\n"]
+    {
+        assert!(constraints.contains(line), "{line} in {memo}");
+    }
     assert_eq!(fixture.ask("resume_handoff", json!({})), handoff, "the latest");
     assert_eq!(fixture.ask("resume_handoff", json!({"path": handoff["artifactPath"]})), handoff);
     // A question alone is researched.

@@ -42,7 +42,7 @@ fn schemas_are_plain_and_described_and_descriptions_short() {
         assert_plain_schema(&tool.input_schema, tool.name);
         assert!(!tool.input_schema.contains_key("description"), "{}: the tool has one", tool.name);
         assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
-        assert!(tool.read_only, "{}", tool.name);
+        assert_eq!(tool.read_only, tool.name != "create_handoff", "{}", tool.name);
         assert!(tool.description.len() <= 400, "{}: a model reads all of them", tool.name);
     }
     let registry = registry();
