@@ -72,7 +72,7 @@ fn declares(before: &str) -> bool {
     REGISTERS.contains(&word) || word.ends_with("Mapping")
 }
 
-/// `CREATE TABLE name`, `name TEXT NOT NULL`.
+/// `create table name`, `name text not null`, in any case.
 pub(super) fn each_table(text: &str, found: &mut Found<'_>) {
     #[rustfmt::skip]
     const TYPES: [&str; 20] = [
