@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use common::*;
 use serde_json::json;
 use tamis_sieve::{
-    LedgerTotals, LineRange, PruneOptions, PruneRequest, PruneSavings, PruneWarning, RecoverError,
-    RecoveredMetadata, RecoveredText, Sieve, SieveSettings,
+    LedgerTotals, LineRange, PruneOptions, PruneRequest, PruneSavings, PruneWarning, PurgeRequest,
+    RecoverError, RecoveredMetadata, RecoveredText, Sieve, SieveSettings,
 };
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
@@ -330,4 +330,30 @@ fn creating_a_sieve_creates_no_file() {
 fn a_sieve_is_shared_among_threads() {
     fn shared<T: Send + Sync + 'static>() {}
     shared::<Sieve>();
+}
+
+#[test]
+fn recent_prunes_are_those_that_can_be_recovered() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let prune = |text: &str, goal: &str| sieve.prune(&request(text, goal), &caller(), &|| false).prune_id;
+    let first = prune(TEXT, "2-3 hors focus");
+    let second = prune("v\nw\nx\ny\nz\n", "1-2 sans lien");
+    prune("nothing is cut here\n", "");
+    assert_eq!(prune(TEXT, "2-3 hors focus"), first, "the same call again");
+    assert_eq!(sieve.flush(Duration::from_secs(60)), 0);
+    let listed = |limit: usize| sieve.recent_prunes(limit).unwrap();
+    let ids: Vec<String> = listed(9).into_iter().map(|prune| prune.prune_id).collect();
+    assert!(ids.len() == 2 && ids.contains(&first) && ids.contains(&second), "each once: {ids:?}");
+    assert_eq!(listed(1).len(), 1);
+    let prunes = listed(9);
+    let prune = prunes.iter().find(|prune| prune.prune_id == first).unwrap();
+    assert_eq!((prune.lines_before, prune.lines_after), (6, 4));
+    assert_eq!(
+        (prune.tool.as_str(), prune.goal.as_deref()),
+        (caller().tool.as_str(), Some("2-3 hors focus"))
+    );
+    let purge = PurgeRequest { recovery: true, ledger: false, older_than: None };
+    sieve.purge(purge);
+    assert_eq!(listed(9), [], "without their originals they are of no use");
 }
