@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_config::ConfigEnvironment;
-use tamis_sieve::{PruneWarning, Pruned};
+use tamis_sieve::{PruneOptions, PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
 
 use crate::detached_runtime::DetachedRuntime;
@@ -99,9 +99,9 @@ pub(crate) struct AnswerArgs {
     /// Keep only what answers this question
     #[arg(long, short)]
     question: Option<String>,
-    /// Cut lines that score below this, 0 to 1; a higher threshold cuts more [default: 0.5]
-    #[arg(long, value_name = "SCORE", value_parser = share, requires = "question")]
-    threshold: Option<f64>,
+    /// Cut lines that score below this, 0 to 1; a higher threshold cuts more
+    #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share, requires = "question")]
+    threshold: f64,
     /// Print JSON; with --question, the output of `prune_text`
     #[arg(long)]
     pub(crate) json: bool,
@@ -115,9 +115,7 @@ impl AnswerArgs {
 
     fn job(&self, text: String, question: &str) -> PruneJob {
         let mut job = PruneJob::new(text, question.to_owned());
-        if let Some(threshold) = self.threshold {
-            job.options.threshold = threshold as f32;
-        }
+        job.options.threshold = self.threshold as f32;
         job
     }
 }

@@ -5,6 +5,7 @@
 mod agents;
 mod conformance;
 mod coordination;
+mod default_tools;
 mod inspector;
 mod python;
 mod research;
