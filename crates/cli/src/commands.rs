@@ -8,7 +8,7 @@ mod config;
 mod data;
 mod grep;
 mod handoff;
-mod mcp;
+pub(crate) mod mcp;
 mod minder;
 mod prune;
 mod read;

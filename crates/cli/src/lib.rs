@@ -55,7 +55,16 @@ struct Arguments {
 
 /// Every command of `tamis`, for the reference and the man pages.
 pub fn command() -> clap::Command {
-    Arguments::command()
+    with_tool_costs(Arguments::command())
+}
+
+/// Adds what is worked out for the help only, because it takes as long as many a command.
+fn with_tool_costs(command: clap::Command) -> clap::Command {
+    // `mut_subcommand` would move it to the end of the list.
+    command.mut_subcommands(|sub| match sub.get_name() {
+        "mcp" => sub.after_long_help(commands::mcp::tool_costs()),
+        _ => sub,
+    })
 }
 
 /// The `tamis` program.
@@ -76,7 +85,10 @@ fn parse() -> Arguments {
     let never = given.windows(2).any(|pair| pair[0] == "--color" && pair[1] == "never")
         || given.iter().any(|argument| argument == "--color=never");
     let choice = if never { ColorChoice::Never } else { ColorChoice::Auto };
-    let matches = Arguments::command().color(choice).get_matches();
+    let wants_help = given.iter().any(|argument| argument == "--help" || argument == "help");
+    let command = Arguments::command().color(choice);
+    let command = if wants_help { with_tool_costs(command) } else { command };
+    let matches = command.get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
