@@ -12,6 +12,7 @@ mod research;
 mod runner;
 mod sample;
 mod sessions;
+mod setup;
 mod trace;
 mod workbench;
 
