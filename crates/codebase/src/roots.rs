@@ -141,10 +141,34 @@ impl Roots {
         &self.roots
     }
 
-    /// The places that a path may refer to: relative to a root, or absolute and below one. No file is accessed.
+    /// The path of a place with as much of its root's path as tells the roots apart, for a path that several of them have.
+    pub fn labelled(&self, place: &RootedPath) -> String {
+        match self.label(place.root) {
+            Some(label) => format!("{}/{}", label.display(), place.path),
+            None => place.path.clone(),
+        }
+    }
+
+    /// The shortest end of a root's path that no other root's path ends with.
+    fn label(&self, root: usize) -> Option<&Path> {
+        let path = &self.roots.get(root)?.path;
+        let is_alone = |end: &&Path| {
+            let others = self.roots.iter().enumerate().filter(|(number, _)| *number != root);
+            !end.as_os_str().is_empty() && !others.into_iter().any(|(_, other)| other.path.ends_with(end))
+        };
+        let starts = path.ancestors().skip(1).filter_map(|above| path.strip_prefix(above).ok());
+        starts.into_iter().find(is_alone)
+    }
+
+    /// The places that a path may refer to: relative to a root, [labelled](Roots::labelled), or absolute and below one. No file
+    /// is accessed.
     pub fn places_of(&self, path: &str) -> Vec<RootedPath> {
         let given = Path::new(path);
         let mut places = Vec::new();
+        for number in (0..self.roots.len()).filter(|_| self.roots.len() > 1) {
+            let below = self.label(number).and_then(|label| given.strip_prefix(label).ok());
+            places.extend(below.and_then(plain_path).map(|path| RootedPath { root: number, path }));
+        }
         for (number, root) in self.roots.iter().enumerate() {
             let relative =
                 if given.is_absolute() { given.strip_prefix(&root.path).ok() } else { Some(given) };

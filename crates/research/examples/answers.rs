@@ -5,7 +5,7 @@
 //!
 //! Each line of the questions is `{"id": "kind:name:path", "repo": "owner/name", "query": "…", "gold": [line, …]}`, where path and
 //! lines are the cited ones; the repository is in `CHECKOUTS/name`. A line counts when its file is among the first 5 or 10; a
-//! question counts when any of its files is. `grep` is what plain grep for the question's three rarest words gets on the same. Of
+//! question counts when any of its files is. With `GREP=1`, `grep` is what plain grep for the question's three rarest words gets. Of
 //! the files that have a reference, `near` is the share of those with a reference that begins within 15 lines of a cited line,
 //! `reached` of those whose lines come as near, and `cited` the share of all cited lines that are as near to where one begins.
 
@@ -94,6 +94,7 @@ const LIMITS: ResearchLimits = ResearchLimits {
 fn measure(folder: &Path, subject: &[(String, Vec<Cited>)], verbose: bool) -> Score {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let whole = std::env::var_os("WHOLE").is_some();
+    let with_grep = std::env::var_os("GREP").is_some();
     let researcher = Researcher::new(ResearchSettings {
         roots: roots.clone(),
         thoughts: None,
@@ -124,7 +125,7 @@ fn measure(folder: &Path, subject: &[(String, Vec<Cited>)], verbose: bool) -> Sc
                 found.push(reference.path().to_owned());
             }
         }
-        let by_grep = grep(&roots, query);
+        let by_grep = if with_grep { grep(&roots, query) } else { Vec::new() };
         let at =
             |found: &[String], path: &String| found.iter().position(|one| one == path).unwrap_or(usize::MAX);
         score.rows += cited.len();

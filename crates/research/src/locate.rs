@@ -54,21 +54,28 @@ pub(crate) fn locate(
         || files.first().is_some_and(|(_, matched)| *matched <= NameMatch::Stem);
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
     let coverage = if is_named { 1.0 } else { coverage };
-    let best = in_order(&declared, &files, ranked, &corpus);
+    let mut best = in_order(&declared, &files, ranked, &corpus);
     let names = question.names.iter().filter(|name| !name.doubtful).map(|name| name.text.clone());
     let spoken = question.terms.iter().filter(|term| term.spoken).map(|term| term.word.clone());
     let columns = question.terms.iter().map(|term| (term.spoken, &term.word));
     let columns = columns.chain(question.names.iter().map(|name| (!name.doubtful, &name.text)));
     let absent =
         columns.zip(&weights.absent).filter(|((is_keyword, _), absent)| *is_keyword && **absent > 0.0);
+    let files_scanned = corpus.files.len() as u64;
+    let files_by_word = FilesByWord::of(question, corpus.files);
+    if reader.roots.len() > 1 {
+        for location in &mut best {
+            location.shown = files_by_word.shown(&reader.roots, &location.place);
+        }
+    }
     Ok(Locations {
         best,
-        files_scanned: corpus.files.len() as u64,
+        files_scanned,
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
         declared,
-        files_by_word: Arc::new(FilesByWord::of(question, corpus.files)),
+        files_by_word: Arc::new(files_by_word),
     })
 }
 
@@ -99,6 +106,7 @@ fn in_order(
     let at = |place: &RootedPath, passages: Vec<Passage>| Location {
         category: Category::of(&place.path),
         place: place.clone(),
+        shown: place.path.clone(),
         passages,
         score,
     };

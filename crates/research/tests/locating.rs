@@ -360,3 +360,48 @@ fn references_have_the_lines_of_the_best_passages_and_findings_one_line_of_them(
     assert!(has(" defines settle: def settle(self, invoice):"), "{texts:?}");
     assert!(has(" in close: refund = overdue(invoice)"), "{texts:?}");
 }
+
+#[test]
+fn a_path_that_two_roots_have_is_shown_with_its_root() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("old/shop/src/prices.py", "def exchange_rate(currency):\n    return 1\n"),
+        ("new/shop/src/prices.py", "def exchange_rate(currency, day):\n    return RATES[day][currency]\n"),
+        ("new/shop/src/rates.py", "from prices import exchange_rate\n\nexchange_rate(\"EUR\", 1)\n"),
+    ] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let settings = ResearchSettings {
+        roots: Roots::open(
+            &[folder.path().join("old/shop"), folder.path().join("new/shop")],
+            Policy::standard(),
+        )
+        .unwrap(),
+        thoughts: None,
+        artifacts: folder.path().join("artifacts"),
+        limits: LIMITS,
+        model: None,
+        index: None,
+        workers: 2,
+        most_waiting: 8,
+    };
+    let roots = settings.roots.clone();
+    let researcher = Researcher::new(settings);
+    for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
+        let finding = ask(&researcher, role, "Show examples of exchange_rate");
+        let paths: Vec<&str> = finding.references.iter().map(|reference| reference.path()).collect();
+        assert!(!paths.contains(&"src/prices.py"), "{role:?}: {paths:?}");
+        for path in &paths {
+            assert_eq!(roots.places_of(path).len(), if path.starts_with("src/") { 2 } else { 3 }, "{path}");
+            let place = &roots.places_of(path)[0];
+            assert!(path.starts_with("src/") || roots.read_text(place, 1000).is_ok(), "{path}");
+        }
+    }
+    let found = located(&researcher, "exchange_rate");
+    let paths: Vec<&str> = found.references.iter().map(|reference| reference.path()).collect();
+    for path in ["old/shop/src/prices.py", "new/shop/src/prices.py", "src/rates.py"] {
+        assert_eq!(paths.iter().filter(|known| **known == path).count(), 1, "{path} in {paths:?}");
+    }
+}

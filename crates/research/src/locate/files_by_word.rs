@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use tamis_codebase::RootedPath;
+use tamis_codebase::{RootedPath, Roots};
 
 use crate::question::Question;
 use parking_lot::Mutex;
@@ -53,6 +53,18 @@ impl FilesByWord {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.files().is_empty()
+    }
+
+    /// Whether another root has a file of the same path.
+    fn is_elsewhere(&self, place: &RootedPath) -> bool {
+        let roots = self.files().last().map_or(0, |(last, _)| last.root + 1);
+        let mut others = (0..roots).filter(|root| *root != place.root);
+        others.any(|root| self.has(&RootedPath { root, path: place.path.clone() }))
+    }
+
+    /// The path of a place as references have it: with its root where several have the same path.
+    pub(crate) fn shown(&self, roots: &Roots, place: &RootedPath) -> String {
+        if roots.len() > 1 && self.is_elsewhere(place) { roots.labelled(place) } else { place.path.clone() }
     }
 
     /// Whether a file was surveyed.
@@ -126,7 +138,7 @@ impl FilesByWord {
 
 #[cfg(test)]
 mod tests {
-    use tamis_codebase::{Policy, Roots, StopSignal};
+    use tamis_codebase::{Policy, StopSignal};
 
     use super::*;
     use tamis_code_index::{WordCounter, survey};

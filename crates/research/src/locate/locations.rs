@@ -31,6 +31,8 @@ const MAX_UNREAD: usize = 5;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Location {
     pub(crate) place: RootedPath,
+    /// Its path as references have it.
+    pub(crate) shown: String,
     /// Best first. None when the file was not read.
     pub(crate) passages: Vec<Passage>,
     pub(crate) category: Category,
@@ -81,10 +83,10 @@ impl Locations {
         let score = self.best.first().map_or(1.0, |location| location.score);
         for reference in references {
             let (path, line) = reference.split();
-            if best.iter().any(|location| location.place.path == path) {
+            if best.iter().any(|location| location.shown == path) {
                 continue;
             }
-            let known = self.best.iter().find(|location| location.place.path == path);
+            let known = self.best.iter().find(|location| location.shown == path);
             let place = || roots.places_of(path).into_iter().find(|place| roots.open_file(place).is_ok());
             if let Some(place) = known.map(|location| location.place.clone()).or_else(place) {
                 let mut passages = known.map_or_else(Vec::new, |location| location.passages.clone());
@@ -95,7 +97,8 @@ impl Locations {
                         None => passages.insert(0, Passage::at(line)),
                     }
                 }
-                best.push(Location { passages, category: Category::of(path), score, place });
+                let shown = self.files_by_word.shown(roots, &place);
+                best.push(Location { shown, passages, category: Category::of(path), score, place });
             }
         }
         let others =

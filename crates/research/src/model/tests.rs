@@ -21,6 +21,7 @@ fn job() -> (TempDir, Job) {
     let reader = BoundedReader::of_folder(folder.path(), ResearchLimits::SAMPLE);
     let location = Location {
         place: RootedPath { root: 0, path: "parser.rs".into() },
+        shown: "parser.rs".into(),
         passages: vec![Passage { name: Some("parse".into()), defines: true, ..Passage::at(1) }],
         category: Category::Implementation,
         score: 1.0,

@@ -44,6 +44,9 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     if !missing.is_empty() {
         notes.extend(job.locations.not_searched(&job.reader, stop)?.map(ReportNote::from));
     }
+    for target in chosen.named.iter_mut().chain(&mut chosen.unnamed) {
+        target.shown = job.locations.files_by_word.shown(&job.reader.roots, &target.place);
+    }
     let mut description = Description::default();
     let mut targets = chosen.named;
     if targets.is_empty() {

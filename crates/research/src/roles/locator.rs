@@ -109,17 +109,17 @@ impl Location {
     pub(crate) fn reference(&self) -> Reference {
         match self.passages.first() {
             Some(passage) => self.lines_of(passage),
-            None => Reference::new(&self.place.path, None),
+            None => Reference::new(&self.shown, None),
         }
     }
 
     fn lines_of(&self, passage: &Passage) -> Reference {
-        Reference::of_lines(&self.place.path, passage.first, passage.last)
+        Reference::of_lines(&self.shown, passage.first, passage.last)
     }
 
     /// The line where the best passage begins.
     fn start(&self) -> Reference {
-        Reference::new(&self.place.path, self.line())
+        Reference::new(&self.shown, self.line())
     }
 
     /// What a passage is, with one line of it.

@@ -38,6 +38,8 @@ pub(super) struct NameHits {
 #[derive(Debug, PartialEq)]
 pub(super) struct FileHits {
     pub(super) place: RootedPath,
+    /// Its path as references have it.
+    pub(super) shown: String,
     pub(super) hits: Vec<Hit>,
     /// Numbers of all names that occur in it, in order.
     pub(super) names: Vec<usize>,
@@ -107,7 +109,7 @@ pub(super) fn search_names(
                 list.extend(search_file(&finder, &queries, &place, &searchable_bytes(bytes)));
             }
         })?;
-        return Ok(NameHits::of(queries, lists, Vec::new()));
+        return Ok(NameHits::of(queries, lists, Vec::new()).shown(roots, locations));
     }
     let mut folders: Vec<(usize, String)> = Vec::new();
     if queries.iter().any(|query| unknown(&query)) {
@@ -129,7 +131,7 @@ pub(super) fn search_names(
         homes.iter().all(|place| files_by_word.widest_folder_around(place).is_empty()) && roots.len() == 1;
     let partial = queries.iter().filter(|query| query.uses && !everywhere).filter(unknown);
     let partial = partial.map(|query| query.name.clone()).collect();
-    Ok(NameHits::of(queries, lists, partial))
+    Ok(NameHits::of(queries, lists, partial).shown(roots, locations))
 }
 
 /// Calls `each` with the bytes of these files, from several threads.
@@ -165,6 +167,14 @@ impl NameHits {
         self.files.iter().any(|file| file.names.binary_search(&number).is_ok())
     }
 
+    /// The same with paths as references have them.
+    fn shown(mut self, roots: &Roots, locations: &Locations) -> NameHits {
+        for file in self.files.iter_mut().filter(|_| roots.len() > 1) {
+            file.shown = locations.files_by_word.shown(roots, &file.place);
+        }
+        self
+    }
+
     fn of(queries: Vec<NameQuery>, lists: Vec<Vec<FileHits>>, partial: Vec<String>) -> NameHits {
         let mut files: Vec<FileHits> = lists.into_iter().flatten().collect();
         files.sort_by(|a, b| a.place.cmp(&b.place));
@@ -190,8 +200,13 @@ fn search_file(
     let text = String::from_utf8_lossy(bytes);
     let lines = split_lines(&text);
     let mut file = File { lines: &lines, code: None, outline: None, path: &place.path };
-    let mut file_hits =
-        FileHits { place: place.clone(), hits: Vec::new(), names: Vec::new(), more: Vec::new() };
+    let mut file_hits = FileHits {
+        place: place.clone(),
+        shown: place.path.clone(),
+        hits: Vec::new(),
+        names: Vec::new(),
+        more: Vec::new(),
+    };
     let (mut line, mut line_start, mut counted) = (0, 0, 0);
     for (name, at) in found {
         for newline in memchr::memchr_iter(b'\n', &bytes[counted..at]) {

@@ -55,9 +55,10 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     let mut references = References::default();
     let mut findings = Vec::new();
     for example in &examples {
-        references.add(&example.occurrence.place.path, Some(example.line));
-        let place = Reference::new(&example.occurrence.place.path, Some(example.line));
-        findings.push(KeyFinding::example(Some(place), example.render()));
+        let path = job.locations.files_by_word.shown(&job.reader.roots, &example.occurrence.place);
+        references.add(&path, Some(example.line));
+        let place = Reference::new(&path, Some(example.line));
+        findings.push(KeyFinding::example(Some(place), example.render(&path)));
     }
     let confidence = match (&subject, examples.len()) {
         (Subject::Names(_), 2..) => Confidence::High,

@@ -26,6 +26,7 @@ fn repository(files: &[(&str, impl AsRef<[u8]>)]) -> TempDir {
 fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: ResearchLimits) -> ResearchFinding {
     let location = |path: &&str| Location {
         place: RootedPath { root: 0, path: (*path).to_owned() },
+        shown: (*path).to_owned(),
         passages: Vec::new(),
         category: Category::Implementation,
         score: 1.0,

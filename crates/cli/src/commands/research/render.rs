@@ -91,9 +91,13 @@ fn about<'a>(finding: &'a KeyFinding, reference: &Reference) -> Option<&'a str> 
 fn clickable(reference: &Reference, roots: &[String]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = Path::new(reference.path());
-    let root = roots.iter().map(Path::new).find(|root| root.join(path).exists());
-    let Some(root) = root else { return reference.to_string() };
-    let whole = root.join(path);
+    // Where several roots have the path, it begins with the end of its root's.
+    let below = |root: &Path| {
+        let starts = root.ancestors().filter_map(|above| root.strip_prefix(above).ok());
+        let mut files = starts.filter_map(|start| Some(root.join(path.strip_prefix(start).ok()?)));
+        files.find(|file| file.exists())
+    };
+    let Some(whole) = roots.iter().map(Path::new).find_map(below) else { return reference.to_string() };
     let shown = whole.strip_prefix(&here).unwrap_or(&whole);
     format!("{}{}", shown.display(), &reference.as_str()[reference.path().len()..])
 }

@@ -47,7 +47,7 @@ impl NameHits {
         let Some(number) = self.number(name) else { return Vec::new() };
         let all = self.files.iter().flat_map(|file| file.hits.iter().map(move |hit| (file, hit)));
         all.filter(|(_, hit)| hit.name == number && hit.kind == HitKind::Definition)
-            .map(|(file, hit)| (file.place.path.as_str(), hit.line + 1, hit.within.as_deref()))
+            .map(|(file, hit)| (file.shown.as_str(), hit.line + 1, hit.within.as_deref()))
             .collect()
     }
 
@@ -60,7 +60,7 @@ impl NameHits {
         let defined = self.definitions(name);
         if !made {
             let other = |(path, line, _): &&(&str, usize, Option<&str>)| {
-                (*path != target.place.path || *line != target.line) && !is_test(path)
+                (*path != target.shown || *line != target.line) && !is_test(path)
             };
             let others = defined.iter().filter(other).map(|&(path, line, parent)| Item {
                 what: parent.map_or_else(|| name.to_owned(), |parent| format!("{parent}.{name}")),
@@ -74,7 +74,7 @@ impl NameHits {
         let parent_number = parent.and_then(|parent| self.number(parent));
         let mut found = Vec::new();
         for file in &self.files {
-            let path = file.place.path.as_str();
+            let path = file.shown.as_str();
             let at_home = file.place == target.place;
             let knows_parent = parent_number.is_some_and(|parent| file.names.binary_search(&parent).is_ok());
             if strict && !at_home && !knows_parent {
@@ -95,7 +95,7 @@ impl NameHits {
                 if hit.kind == HitKind::Extension {
                     callers.extensions.push(item);
                 } else {
-                    found.push((test, hit.kind, std::cmp::Reverse(nearness(path, &target.place.path)), item));
+                    found.push((test, hit.kind, std::cmp::Reverse(nearness(path, &target.shown)), item));
                 }
             }
         }
@@ -125,7 +125,7 @@ impl NameHits {
         let mut items: Vec<Item> = Vec::new();
         for call in target.callees() {
             if let Some((path, line, what)) = self.resolve(target, call)
-                && (path != target.place.path || line != target.line)
+                && (path != target.shown || line != target.line)
                 && !items.iter().any(|known| known.path == path && known.line == line)
             {
                 items.push(Item { what, path: path.to_owned(), line });
@@ -139,7 +139,7 @@ impl NameHits {
         let mut items: Vec<Item> = Vec::new();
         for raised in &target.uses.raises {
             if !items.iter().any(|known| known.what == raised.name) {
-                let (what, path) = (raised.name.clone(), target.place.path.clone());
+                let (what, path) = (raised.name.clone(), target.shown.clone());
                 items.push(Item { what, path, line: raised.line + 1 });
             }
         }
@@ -147,7 +147,7 @@ impl NameHits {
     }
 
     fn resolve<'a>(&'a self, target: &'a Target, call: &SymbolUse) -> Option<(&'a str, usize, String)> {
-        let home = target.place.path.as_str();
+        let home = target.shown.as_str();
         let qualified = |parent: Option<&str>| {
             parent.map_or_else(|| call.name.clone(), |parent| format!("{parent}.{}", call.name))
         };

@@ -35,7 +35,7 @@ pub(super) struct Description {
 impl Description {
     pub(super) fn describe(&mut self, question: &Question, targets: &[Target], hits: &NameHits) {
         for target in targets {
-            self.references.add(&target.place.path, Some(target.line));
+            self.references.add(&target.shown, Some(target.line));
         }
         // The first is described completely, the others in the room that is left.
         for (number, target) in targets.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Description {
         hits: &NameHits,
         first: bool,
     ) -> Vec<(KeyFinding, Vec<Item>)> {
-        let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+        let head = format!("{} ({}:{})", target.qualified(), target.shown, target.line);
         let doc = if target.sentence.is_empty() {
             String::new()
         } else {
@@ -73,7 +73,7 @@ impl Description {
         };
         let signature = brief(&target.signature, 110);
         let text = brief(&format!("{head}: {signature}{doc}"), 2 * MAX_FINDING_LENGTH);
-        let place = Reference::new(&target.place.path, Some(target.line));
+        let place = Reference::new(&target.shown, Some(target.line));
         let mut sentences = vec![(explanation(text, vec![place]), Vec::new())];
         let mut list = |verb: &str, items: &[Item], more: usize| {
             if !items.is_empty() {
@@ -81,7 +81,7 @@ impl Description {
                 sentences.push((explanation(sentence, spelled_places(taken)), taken.to_vec()));
             }
         };
-        let item = |what: String, line: usize| Item { what, path: target.place.path.clone(), line };
+        let item = |what: String, line: usize| Item { what, path: target.shown.clone(), line };
         let callers = hits.callers(target);
         if first {
             let total = |items: &[Item], more: usize| items.len() + more;
@@ -143,11 +143,11 @@ impl Description {
             let Some(number) = hits.number(&name.name) else { continue };
             let (mut set, mut used): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
             let mut files: Vec<_> = hits.files.iter().collect();
-            files.sort_by_key(|file| is_test(&file.place.path));
+            files.sort_by_key(|file| is_test(&file.shown));
             for file in files {
                 for hit in file.hits.iter().filter(|hit| hit.name == number && hit.kind != HitKind::Import) {
                     let what = hit.within.clone().unwrap_or_else(|| "top level".to_owned());
-                    let item = Item { what, path: file.place.path.clone(), line: hit.line + 1 };
+                    let item = Item { what, path: file.shown.clone(), line: hit.line + 1 };
                     let list = if hit.kind == HitKind::Assignment { &mut set } else { &mut used };
                     if !list.iter().any(|known| known.what == item.what && known.path == item.path) {
                         list.push(item);
@@ -176,7 +176,7 @@ impl Description {
             Some(target) => {
                 let sentence = target.sentence.trim_end_matches(['.', ':']);
                 let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
-                let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+                let head = format!("{} ({}:{})", target.qualified(), target.shown, target.line);
                 let closest = if target.named { "" } else { "Closest definition by words: " };
                 let head = brief(&format!("{closest}{head}{doc}"), 320);
                 [head, self.usage(), self.also()]

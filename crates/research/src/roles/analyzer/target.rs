@@ -12,6 +12,8 @@ use crate::question::Question;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) place: RootedPath,
+    /// Its path as references have it.
+    pub(super) shown: String,
     /// From 1.
     pub(super) line: usize,
     pub(super) name: String,
@@ -77,6 +79,7 @@ impl Target {
         members.sort_by_key(|(name, _)| question.matched_stems(name).is_empty());
         Target {
             place: source.place.clone(),
+            shown: source.place.path.clone(),
             line: definition.signature.first + 1,
             name: outlined.name(number).to_owned(),
             parent: outlined.parent(number).map(str::to_owned),
@@ -117,6 +120,7 @@ impl Target {
             outlined.enclosing(line, name).map(|at| outlined.name(at)).filter(|name| !name.is_empty());
         Target {
             place: source.place.clone(),
+            shown: source.place.path.clone(),
             line: line + 1,
             name: name.to_owned(),
             parent: around.map(str::to_owned),

@@ -125,8 +125,8 @@ fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
 
 impl Example {
     /// `path:line: code`, and how many are like it.
-    pub(super) fn render(&self) -> String {
-        let mut text = format!("{}:{}: {}", self.occurrence.place.path, self.line, self.code);
+    pub(super) fn render(&self, path: &str) -> String {
+        let mut text = format!("{path}:{}: {}", self.line, self.code);
         if self.alike > 0 {
             let most = self
                 .folders
