@@ -144,6 +144,36 @@ impl Question {
         }
     }
 
+    /// The phrases to look for as they are: those in quotes, else the question without the words that ask.
+    pub(crate) fn phrases(&self) -> Vec<String> {
+        let quoted = |open: char, close: char| {
+            let pieces = self.text.split(open).skip(1);
+            pieces.step_by(if open == close { 2 } else { 1 }).filter_map(move |rest| {
+                let end = if open == close { rest.len() } else { rest.find(close)? };
+                Some(rest[..end].trim().to_owned()).filter(|phrase| phrase.contains(' '))
+            })
+        };
+        let is_closed = |mark: char| self.text.matches(mark).count().is_multiple_of(2);
+        let mut phrases: Vec<String> = quoted('“', '”').collect();
+        for mark in ['"', '`'].into_iter().filter(|mark| is_closed(*mark)) {
+            phrases.extend(quoted(mark, mark));
+        }
+        if phrases.is_empty() {
+            let asks = |word: &&str| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+                [&ASKING[..], &STOP_WORDS, &EXAMPLE_WORDS, &["uses", "places", "cases"]]
+                    .iter()
+                    .any(|words| words.contains(&word.as_str()))
+            };
+            let words: Vec<&str> = self.text.split_whitespace().skip_while(asks).collect();
+            let asked = words.iter().rev().take_while(|word| asks(word)).count();
+            let phrase = words[..words.len() - asked].join(" ");
+            phrases.push(phrase.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
+        }
+        phrases.retain(|phrase| !phrase.is_empty());
+        phrases
+    }
+
     /// What to count in files, in the order of terms and names.
     pub(crate) fn word_query(&self) -> WordQuery {
         WordQuery {
@@ -403,6 +433,20 @@ mod tests {
             "Where is examples/run.py used?",
         ] {
             assert!(!Question::new(question).wants_examples, "{question}");
+        }
+    }
+
+    #[test]
+    fn phrases_are_what_is_quoted_or_what_is_left_without_the_words_that_ask() {
+        for (question, phrases) in [
+            ("connection refused by peer", vec!["connection refused by peer"]),
+            ("Show examples of connection refused, please", vec!["connection refused"]),
+            ("Where is \"too many open files\" logged?", vec!["too many open files"]),
+            ("Where is “too many” logged?", vec!["too many"]),
+            ("Where is `fn main` and \"a b\"?", vec!["a b", "fn main"]),
+            ("Where is it?", vec![]),
+        ] {
+            assert_eq!(Question::new(question).phrases(), phrases, "{question}");
         }
     }
 

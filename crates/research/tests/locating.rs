@@ -405,3 +405,26 @@ fn a_path_that_two_roots_have_is_shown_with_its_root() {
         assert_eq!(paths.iter().filter(|known| **known == path).count(), 1, "{path} in {paths:?}");
     }
 }
+
+#[test]
+fn patterns_find_a_phrase_wherever_it_is() {
+    let folder = codebase(&[
+        ("src/a.py", "def connect():\n    raise Error(\"connection refused by peer\")\n"),
+        ("src/b.py", "# Connection refused by peer: try again.\ndef again():\n    connect()\n"),
+        ("docs/errors.md", "# Errors\n\n- connection refused by peer\n"),
+        ("src/c.py", "peer = 1\nconnection = 2\n\n\n\n\nrefused = 3\n# onlyhere\n"),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    for question in [
+        "connection refused by peer",
+        "Show examples of \"connection refused by peer\"",
+        "show me similar uses of connection refused by peer",
+    ] {
+        let finding = ask(&researcher, Role::Patterns, question);
+        let references: Vec<&str> = finding.references.iter().map(|reference| reference.as_str()).collect();
+        assert_eq!(references, ["src/a.py:2", "src/b.py:1", "docs/errors.md:3"], "{question}: {finding:?}");
+    }
+    let finding = ask(&researcher, Role::Patterns, "onlyhere");
+    assert_eq!(finding.references[0].as_str(), "src/c.py:8");
+    assert_eq!(tamis_research::joined(&finding.notes), "Only one example was found.");
+}

@@ -10,7 +10,7 @@ mod snippet;
 
 use tamis_codebase::{RootedPath, StopSignal};
 
-use self::co_occurrence::find_co_occurrences;
+use self::co_occurrence::{find_co_occurrences, find_phrases};
 use self::examples::examples;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
@@ -101,12 +101,29 @@ impl Subject {
     }
 }
 
+/// A phrase of several words where it is as it is; else the places in code where the words come together; else any place that has
+/// the one word.
+fn words_or_phrase(job: &Job, stop: &StopSignal) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
+    let phrases = job.question.phrases();
+    let has_spaces = phrases.iter().any(|phrase| phrase.contains(' '));
+    let exact = if has_spaces { find_phrases(job, &phrases, stop)? } else { Vec::new() };
+    if !exact.is_empty() {
+        return Ok((phrases, exact));
+    }
+    let (words, occurrences) = find_co_occurrences(job, stop)?;
+    if occurrences.is_empty() && !has_spaces {
+        let anywhere = find_phrases(job, &phrases, stop)?;
+        return Ok((words, anywhere));
+    }
+    Ok((words, occurrences))
+}
+
 /// Every place, and the names that no file has.
 fn occurrences(job: &Job, stop: &StopSignal) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
     let identifiers = &job.question.identifiers;
     let names: Vec<String> = identifiers.iter().map(|name| name.name.clone()).collect();
     if names.is_empty() {
-        let (words, occurrences) = find_co_occurrences(job, stop)?;
+        let (words, occurrences) = words_or_phrase(job, stop)?;
         return Ok((Subject::Words(words), occurrences, Vec::new()));
     }
     let query = |name: &String| NameQuery { name: name.clone(), uses: true, in_question: true };
@@ -141,6 +158,13 @@ fn occurrences(job: &Job, stop: &StopSignal) -> Result<(Subject, Vec<Occurrence>
         .filter(|(at, _)| hits.occurs(*at))
         .map(|(_, name)| name)
         .collect::<Vec<_>>();
+    if found.is_empty() {
+        let phrases = job.question.phrases();
+        let occurrences = find_phrases(job, &phrases, stop)?;
+        if !occurrences.is_empty() {
+            return Ok((Subject::Words(phrases), occurrences, missing));
+        }
+    }
     let names = if names.is_empty() { missing.clone() } else { names };
     Ok((Subject::Names(names), found, missing))
 }

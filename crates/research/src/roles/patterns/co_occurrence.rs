@@ -27,6 +27,9 @@ const NEAR_THE_BEST: f64 = 0.6;
 /// Lines over which words count as together.
 const WINDOW: usize = 3;
 
+/// Longer lines are no examples.
+const MAX_LINE_LENGTH: usize = 400;
+
 /// Words as bits.
 type Mask = u32;
 
@@ -85,6 +88,57 @@ pub(super) fn find_co_occurrences(
     let words =
         words_of(&job.question.text, &stems, if occurrences.is_empty() { Mask::MAX } else { together });
     Ok((words, occurrences))
+}
+
+/// Where a phrase is, in code, comments, texts and data.
+pub(super) fn find_phrases(
+    job: &Job,
+    phrases: &[String],
+    stop: &StopSignal,
+) -> Result<Vec<Occurrence>, RoleError> {
+    let finder = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(phrases)
+        .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
+    let lists = scan(&job.reader.roots, stop, Vec::new, |list: &mut Vec<Occurrence>, place, bytes| {
+        if !phrases.is_empty() && finder.is_match(bytes) {
+            list.extend(phrases_in(&finder, &place, &searchable_bytes(bytes)));
+        }
+    })?;
+    let mut occurrences: Vec<Occurrence> = lists.into_iter().flatten().collect();
+    occurrences.sort_by(|a, b| (&a.place, a.line).cmp(&(&b.place, b.line)));
+    Ok(occurrences)
+}
+
+fn phrases_in(finder: &AhoCorasick, place: &RootedPath, bytes: &[u8]) -> Vec<Occurrence> {
+    let in_word = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let lines = split_lines(&text);
+    let worth = match (is_prose_or_data(&place.path), is_test(&place.path)) {
+        (true, _) => 0.0,
+        (false, true) => 1.0,
+        (false, false) => 3.0,
+    };
+    let mut found: Vec<Occurrence> = Vec::new();
+    let (mut line, mut counted) = (0, 0);
+    for hit in finder.find_iter(bytes) {
+        if in_word(hit.start().checked_sub(1)) || in_word(Some(hit.end())) {
+            continue;
+        }
+        line += memchr::memchr_iter(b'\n', &bytes[counted..hit.start()]).count();
+        counted = hit.start();
+        let content = lines.get(line).copied().unwrap_or("");
+        if found.len() < MAX_LINES
+            && content.len() < MAX_LINE_LENGTH
+            && found.last().is_none_or(|last| last.line + WINDOW <= line)
+        {
+            let kind = kind(content, &lines[line + 1..]);
+            found.push(Occurrence { place: place.clone(), line, kind, worth });
+        }
+    }
+    found
 }
 
 /// The question's own words for those stems, in its order.
@@ -148,7 +202,7 @@ fn look(finder: &AhoCorasick, words: usize, place: RootedPath, bytes: &[u8]) -> 
             let content = lines.get(line).copied().unwrap_or("");
             let import = ["import ", "from ", "use ", "#include", "require"];
             let import = import.iter().any(|word| content.trim_start().starts_with(word));
-            let sound = content.len() < 400
+            let sound = content.len() < MAX_LINE_LENGTH
                 && !import
                 && column <= content.len()
                 && code.is_code(&lines, line, column);
