@@ -69,6 +69,33 @@ fn a_flag_beats_a_variable_beats_the_user_file_beats_the_default() {
 }
 
 #[test]
+fn every_variable_of_the_contracts_sets_its_setting() {
+    for (variable, value, setting, shown) in [
+        ("MCP_LOG_LEVEL", "debug", "log.filter", "debug"),
+        ("MCP_SERVER_PORT", "4002", "http.port", "4002"),
+        ("MCP_PRUNER_HOST", "0.0.0.0", "http.pruner_host", "0.0.0.0"),
+        ("MCP_PRUNER_PORT", "8006", "http.pruner_port", "8006"),
+        ("MCP_PRUNER_MAX_INPUT_CHARS", "5", "prune.max_input_chars", "5"),
+        ("MCP_PRUNER_PRUNE_ID_TTL_S", "60", "recovery.ttl_s", "60"),
+        ("MCP_PRUNER_CWD", "/work", "workbench.dir", "/work"),
+        ("JEEVES_PRUNER_ENABLED", "yes", "run.pruner_enabled", "true"),
+        ("JEEVES_PRUNER_URL", "http://a/prune", "run.pruner_url", "http://a/prune"),
+        ("JEEVES_MCP_PRUNER_PATH", "/a/pruner", "run.pruner_path", "/a/pruner"),
+        ("MCP_DATABASE_PATH", "/a/state.db", "agents.database", "/a/state.db"),
+        ("MCP_TOOL_TIMEOUT", "5000", "agents.tool_timeout_ms", "5000"),
+        ("GITHUB_TOKEN", "a-token", "github.token", ""),
+    ] {
+        let mut home = TestHome::new();
+        home.variable(variable, value);
+        let config = home.load().unwrap();
+        let setting = config.settings().iter().find(|one| one.name == setting).expect(setting);
+        assert_eq!(setting.source, ConfigSource::Variable(variable), "{variable}");
+        let found = setting.value.as_deref().unwrap_or_default();
+        assert!(setting.is_secret() || found == shown, "{variable}: {found}");
+    }
+}
+
+#[test]
 fn an_empty_variable_is_unset() {
     let mut home = TestHome::new();
     home.variable("MCP_SERVER_PORT", "");

@@ -6,6 +6,7 @@ use tamis_text::{TextKind, split_lines};
 use crate::document::DocumentStructure;
 use crate::features::{self, FeatureInputs, FeatureTable};
 use crate::goal::{GOAL_BYTES, Goal, clip};
+use crate::header::header_end;
 use crate::index::Index;
 use crate::line_attributes::LineAttributes;
 use crate::logs::repetition;
@@ -120,6 +121,10 @@ impl<'a> TextAnalysis<'a> {
             outline: &self.outline,
             document: &self.document,
             features: &self.features,
+            header_end: match self.kind {
+                TextKind::Code => header_end(&self.lines, &self.attributes),
+                _ => None,
+            },
         };
         let mut closes = vec![false; self.lines.len()];
         for definition in &self.outline.definitions {

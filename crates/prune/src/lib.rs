@@ -15,6 +15,7 @@ mod bm25;
 mod document;
 mod features;
 mod goal;
+mod header;
 mod index;
 mod line_attributes;
 mod logs;

@@ -24,6 +24,8 @@ pub enum CutCause {
     /// Log lines that differ from earlier ones only in their numbers.
     Repetitions,
     Tests,
+    /// Lines of the licence, the description or the docstring that a file begins with.
+    Header,
     Comments,
     /// No term of the goal, neither in the lines nor in what they belong to.
     Unrelated,
@@ -53,6 +55,8 @@ pub(crate) struct ReasonInputs<'a> {
     pub(crate) outline: &'a Outline,
     pub(crate) document: &'a DocumentStructure,
     pub(crate) features: &'a FeatureTable,
+    /// The last line of the file's header.
+    pub(crate) header_end: Option<usize>,
 }
 
 impl ReasonInputs<'_> {
@@ -70,6 +74,10 @@ impl ReasonInputs<'_> {
         let column = |feature| &self.features.column(feature)[first..=last];
         let mostly =
             |feature| column(feature).iter().filter(|&&value| value > 0.0).count() * 2 > last - first + 1;
+        let of_header = self.header_end.map_or(0, |end| (end + 1).min(last + 1).saturating_sub(first));
+        if of_header * 2 > last - first + 1 {
+            return CutCause::Header;
+        }
         let goal_of_tests = column(Feature::GoalOfTests).first().is_some_and(|&tests| tests > 0.0);
         if self.kind == TextKind::Logs && mostly(Feature::EarlierRepeats) {
             CutCause::Repetitions

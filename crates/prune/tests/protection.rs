@@ -64,17 +64,19 @@ fn the_docstring_of_a_file() {
         TextKind::Code,
         "!#!/usr/bin/env python3
 !\"\"\"One.
-!
+
 !Two.
 !Three.
-!Four.
-!
-!Five.
+Four.
+
+Five.
 !\"\"\"
 !import os
 
 value = 3
-",
+"
+        .replace("!\"\"\"One.\n\n", "!\"\"\"One.\n!\n")
+        .as_str(),
     );
 }
 

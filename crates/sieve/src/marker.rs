@@ -52,6 +52,7 @@ pub(crate) fn reason(reason: &CutReason) -> String {
     let cause = match reason.cause {
         CutCause::Repetitions => "répétitions",
         CutCause::Tests => "tests",
+        CutCause::Header => return "en-tête du fichier".to_owned(),
         CutCause::Comments => "commentaires",
         CutCause::Unrelated => "sans lien",
         CutCause::LessRelevant => "hors focus",
@@ -136,6 +137,7 @@ mod tests {
             (CutCause::Repetitions, CutPlace::Lines(16), "répétitions: 16 lignes"),
             (CutCause::Repetitions, CutPlace::Lines(1), "répétitions: 1 ligne"),
             (CutCause::Tests, CutPlace::Omitted, "tests"),
+            (CutCause::Header, CutPlace::TopLevel, "en-tête du fichier"),
             (CutCause::Comments, CutPlace::TopLevel, "loin de l'objectif"),
             (CutCause::Unrelated, CutPlace::TopLevel, "rien de l'objectif"),
             (CutCause::Unrelated, CutPlace::Definition("\u{200b}".into()), "rien de l'objectif"),
@@ -164,6 +166,7 @@ mod tests {
             for cause in [
                 CutCause::Repetitions,
                 CutCause::Tests,
+                CutCause::Header,
                 CutCause::Comments,
                 CutCause::Unrelated,
                 CutCause::LessRelevant,
