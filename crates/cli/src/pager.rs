@@ -75,24 +75,29 @@ fn start() -> Option<Child> {
     }
     let named = VARIABLES.iter().find_map(|name| std::env::var(name).ok());
     let line = named.as_deref().unwrap_or(DEFAULT).trim();
-    let program = line.split_whitespace().next()?;
+    let mut words = line.split_whitespace();
+    let program = words.next()?;
     if program == "cat" {
         return None;
     }
-    // A shell would report a missing program after it has swallowed the output.
-    let is_plain = !program.contains(|letter: char| "|&;<>()$`\\\"'*?[#~=%".contains(letter));
-    if is_plain
-        && !program.contains('/')
-        && find_program(program, std::env::var_os("PATH").as_deref()).is_none()
-    {
-        if named.is_some() {
-            let warning = style::note(format!("warning: cannot find the pager `{program}`\n"));
-            let _ = io::stderr().lock().write_all(warning.as_bytes());
+    let mut command = if line.contains(|letter: char| "|&;<>()$`\\\"'*?[#~=%".contains(letter)) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]);
+        shell
+    } else {
+        // A shell would report a missing program after it has swallowed the output.
+        if !program.contains('/') && find_program(program, std::env::var_os("PATH").as_deref()).is_none() {
+            if named.is_some() {
+                let warning = style::note(format!("warning: cannot find the pager `{program}`\n"));
+                let _ = io::stderr().lock().write_all(warning.as_bytes());
+            }
+            return None;
         }
-        return None;
-    }
-    let mut command = Command::new("sh");
-    command.args(["-c", line]).stdin(Stdio::piped());
+        let mut plain = Command::new(program);
+        plain.args(words);
+        plain
+    };
+    command.stdin(Stdio::piped());
     for (name, value) in OPTIONS {
         if std::env::var_os(name).is_none() {
             command.env(name, value);
