@@ -281,6 +281,13 @@ fn read_grep_and_bash_answer_a_question() {
         (&["bash", "-q", "x", "true"], 0, ""),
         (&["bash", "echo", "two", "words"], 0, "two words\n"),
         (&["bash", "-q", "x", "echo", "two", "words"], 0, "two words\n"),
+        (&["bash", "--", "sh", "-c", "exit 4"], 4, ""),
+        (
+            &["bash", "-q", "x", "--", "printf", "%s|", "a b", "c'd", "", "$HOME", "*"],
+            0,
+            "a b|c'd||$HOME|*|\n",
+        ),
+        (&["bash", "echo one; echo two"], 0, "one\ntwo\n"),
         (&["grep", "nothing-like-it", "module.py"], 1, ""),
         (&["grep", "nothing-like-it", "module.py", "-q", "x"], 1, ""),
         (&["grep", "x", "missing", "-q", "x"], 2, ""),
@@ -288,7 +295,9 @@ fn read_grep_and_bash_answer_a_question() {
         let ran = fixture.run(command, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);
     }
-    assert_eq!(fixture.run(&["bash", "cat"], b"from stdin").stdout, "from stdin");
+    for command in [&["bash", "cat"][..], &["bash", "-q", "x", "cat"]] {
+        assert_eq!(fixture.run(command, b"from stdin").stdout.trim_end(), "from stdin", "{command:?}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ const DEFAULT_MAX_OUTPUT: usize = 256 << 20;
 pub struct Program {
     command: Command,
     pub(crate) stdin: Option<Vec<u8>>,
+    inherits_stdin: bool,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) max_output: usize,
     pub(crate) max_stderr: usize,
@@ -79,6 +80,7 @@ impl Program {
         Program {
             command: Command::new(program),
             stdin: None,
+            inherits_stdin: false,
             time_limit: None,
             max_output: DEFAULT_MAX_OUTPUT,
             max_stderr: usize::MAX,
@@ -142,6 +144,13 @@ impl Program {
         self
     }
 
+    /// Lets the program read this process's stdin.
+    #[must_use]
+    pub fn inherit_stdin(mut self) -> Program {
+        self.inherits_stdin = true;
+        self
+    }
+
     /// Ends the program after this time.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Program {
@@ -171,7 +180,11 @@ impl Program {
 
     pub(crate) fn spawn(&mut self) -> Result<Child, ProgramError> {
         self.command
-            .stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(match self.stdin {
+                Some(_) => Stdio::piped(),
+                None if self.inherits_stdin => Stdio::inherit(),
+                None => Stdio::null(),
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);

@@ -29,7 +29,7 @@ use ledger::{Ledger, RecoveryRow, milliseconds};
 use originals::{OriginalError, OriginalStore};
 
 pub use ledger::{LedgerTotals, PruneSavings, RecentPrune};
-pub use marker::{cuts_in, is_marker, prune_ids_in};
+pub use marker::{is_marker, prune_ids_in};
 #[doc(hidden)]
 pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};

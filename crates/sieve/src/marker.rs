@@ -2,7 +2,6 @@
 
 use tamis_prune::{Cut, CutCause, CutPlace, CutReason};
 
-use crate::LineRange;
 use crate::ids::PruneId;
 
 /// A reason has at most this many characters.
@@ -21,17 +20,6 @@ pub(crate) fn marker(id: &PruneId, cut: &Cut) -> String {
 /// Whether a line is a marker.
 pub fn is_marker(line: &str) -> bool {
     line.starts_with(OPENING) && line.ends_with('⟧')
-}
-
-/// The prune id and the lines of each marker in a text, in order.
-pub fn cuts_in(text: &str) -> impl Iterator<Item = (&str, LineRange)> {
-    text.split(OPENING).skip(1).filter_map(|rest| {
-        let (id, rest) = rest.split_once(" lignes ")?;
-        PruneId::parse(id)?;
-        let (start, rest) = rest.split_once('-')?;
-        let end = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
-        Some((id, LineRange { start_line: start.parse().ok()?, end_line: end.parse().ok()? }))
-    })
 }
 
 /// The prune id of each marker in a text, in order.
@@ -113,8 +101,6 @@ mod tests {
         let text =
             format!("{id}\n{marker}\n7│ {marker}\n⟦PRUNÉ: prune_id=prn_no lignes ⟦PRUNÉ: prune_id={id}");
         assert_eq!(prune_ids_in(&text).collect::<Vec<_>>(), [id, id]);
-        let lines = LineRange { start_line: 1, end_line: 2 };
-        assert_eq!(cuts_in(&text).collect::<Vec<_>>(), [(id, lines), (id, lines)]);
         assert!(is_marker(&marker) && !is_marker(&format!("7│ {marker}")) && !is_marker(OPENING));
     }
 

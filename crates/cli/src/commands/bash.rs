@@ -1,3 +1,6 @@
+use std::borrow::Cow;
+use std::io::{self, IsTerminal};
+
 use clap::Args;
 use serde_json::json;
 use tamis_tools::{assembled_output, limit_note};
@@ -8,12 +11,13 @@ use crate::{print, setup};
 
 /// Run a command, and keep the output that answers a question
 ///
-/// Exits with the command's own exit code. Without --question and --json, bash replaces this process.
+/// One word is a command line for bash: `tamis bash 'make 2>&1 | tail'`. Several are a program and its arguments: `tamis bash --
+/// ls 'a b'`. Exits with the command's own exit code. Without --question and --json, bash replaces this process.
 #[derive(Args)]
 pub(crate) struct Bash {
     #[command(flatten)]
     answer: AnswerArgs,
-    /// Command to run in bash; multiple words are joined with spaces
+    /// Command to run in bash
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }
@@ -21,7 +25,11 @@ pub(crate) struct Bash {
 pub(crate) fn run(arguments: Bash) -> CliResult {
     let Bash { answer, command } = arguments;
     let operations = Operations::new("bash")?;
-    let program = operations.services.workbench.bash(&command.join(" "));
+    let mut program = operations.services.workbench.bash(&command_line(&command));
+    // A terminal belongs to the process group of this process, so another one cannot read it.
+    if !io::stdin().is_terminal() {
+        program = program.inherit_stdin();
+    }
     if answer.question().is_none() && !answer.json {
         return Err(CliError::failed(program.exec()));
     }
@@ -40,4 +48,20 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     }
     setup::finish(&operations.services);
     CliError::passed(code, signal)
+}
+
+/// What bash runs: one word as it is; several so that each is one word for bash too.
+fn command_line(words: &[String]) -> String {
+    match words {
+        [line] => line.clone(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }

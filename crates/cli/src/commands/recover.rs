@@ -2,7 +2,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use serde_json::json;
-use tamis_sieve::{RecentPrune, cuts_in};
+use tamis_sieve::RecentPrune;
 
 use crate::error::{CliError, CliResult};
 use crate::operation::Operations;
@@ -14,18 +14,16 @@ const ID: &str = "prn_";
 
 /// Restore lines that were cut
 ///
-/// Takes a prune id and lines, or a whole marker in quotes: `tamis recover '⟦PRUNÉ: prune_id=prn_… lignes 6-44 (39) …⟧'`. `-`
-/// reads markers from stdin.
+/// Takes a prune id and lines, such as 120-154 or 105-106,110, or else restores the whole text. Also takes what was pasted: a
+/// marker, a part of one, or several, best in quotes: `tamis recover '⟦PRUNÉ: prune_id=prn_… lignes 6-44 (39) …⟧'`. `-` reads it
+/// from stdin.
 #[derive(Args)]
 pub(crate) struct Recover {
-    /// Prune id (prn_…), or markers
-    #[arg(value_name = "ID|MARKER", required_unless_present = "list")]
-    prune_id: Option<String>,
-    /// Lines to restore, such as 120-154 or 105-106,110 [default: the marker's, or the whole text]
-    #[arg(value_name = "LINES")]
-    ranges: Vec<Ranges>,
+    /// Prune id (prn_…) and lines, or markers
+    #[arg(value_name = "ID [LINES]|MARKER", required_unless_present = "list")]
+    pasted: Vec<String>,
     /// List recent prunes that can be recovered, latest first
-    #[arg(long, conflicts_with_all = ["prune_id", "numbers"])]
+    #[arg(long, conflicts_with_all = ["pasted", "numbers"])]
     list: bool,
     /// Maximum number of prunes to list
     #[arg(long, value_name = "N", default_value_t = 20, requires = "list")]
@@ -39,20 +37,30 @@ pub(crate) struct Recover {
 }
 
 /// One or more ranges of lines, separated by commas.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 struct Ranges(Vec<(i64, i64)>);
 
 impl FromStr for Ranges {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Ranges, String> {
+        // `6-44`, and how other programs write it: `6..44`, `6:44`, `L6-L44`, with a long dash, `6-` to the end.
         let range = |text: &str| {
-            let (first, last) = text.split_once('-').unwrap_or((text, text));
-            Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
+            let text = text.replace("..", "-").replace(['–', ':'], "-").replace('L', "");
+            let number = |text: &str| text.trim().parse::<i64>().ok().filter(|number| *number > 0);
+            match text.split_once('-') {
+                Some((first, "")) => Some((number(first)?, i64::MAX)),
+                Some((first, last)) => Some((number(first)?, number(last)?)),
+                None => Some((number(&text)?, number(&text)?)),
+            }
         };
         // A comma at the end is left over from `105-106, 110`.
         let ranges = text.trim_end_matches(',').split(',').map(range).collect::<Option<Vec<_>>>();
-        ranges.map(Ranges).ok_or_else(|| "expected lines such as 120-154, 120 or 105-106,110".to_owned())
+        match ranges {
+            Some(ranges) if ranges.iter().all(|(first, last)| first <= last) => Ok(Ranges(ranges)),
+            Some(_) => Err(format!("the lines `{text}` end before they begin")),
+            None => Err(format!("`{text}` is no range of lines")),
+        }
     }
 }
 
@@ -61,15 +69,19 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     if arguments.list {
         return list(&operations, arguments.limit, arguments.json);
     }
-    let named = match arguments.prune_id.as_deref() {
-        Some("-") => String::from_utf8_lossy(&input::stdin()?).into_owned(),
-        named => named.unwrap_or_default().to_owned(),
+    let pasted = match &arguments.pasted[..] {
+        [stdin] if stdin == "-" => String::from_utf8_lossy(&input::stdin()?).into_owned(),
+        [stdin, lines @ ..] if stdin == "-" => {
+            format!("{} {}", String::from_utf8_lossy(&input::stdin()?).trim(), lines.join(" "))
+        }
+        // After an id, everything is a range: nothing is ignored as it is in what was pasted.
+        [id, lines @ ..] if id.starts_with(ID) && !id.contains(char::is_whitespace) => {
+            lines.iter().try_for_each(|lines| ranges(lines).map(drop))?;
+            arguments.pasted.join(" ")
+        }
+        pasted => pasted.join(" "),
     };
-    let (prune_id, of_markers) = parse(&named)?;
-    let mut ranges: Vec<_> = arguments.ranges.into_iter().flat_map(|ranges| ranges.0).collect();
-    if ranges.is_empty() {
-        ranges = of_markers;
-    }
+    let (prune_id, mut ranges) = parse(&pasted)?;
     let is_whole = ranges.is_empty();
     if is_whole {
         ranges.push((1, i64::MAX));
@@ -93,27 +105,44 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     Ok(())
 }
 
-/// The prune id in what was pasted, and the lines of its markers: an id, markers, or a command that tamis printed.
-fn parse(named: &str) -> Result<(String, Vec<(i64, i64)>), CliError> {
-    let cuts: Vec<_> = cuts_in(named).collect();
-    let Some((id, _)) = cuts.first() else {
-        // What surrounds the id is ignored, as in `tamis recover prn_… 6-44` with its backquotes.
-        let Some(start) = named.find(ID) else { return Ok((named.to_owned(), Vec::new())) };
-        let (id, rest) = named[start..]
-            .split_once(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-            .unwrap_or((&named[start..], ""));
-        let lines = rest.split_whitespace().next().unwrap_or_default().trim_end_matches('`');
-        let ranges = lines.parse::<Ranges>().map(|ranges| ranges.0).unwrap_or_default();
-        return Ok((id.to_owned(), ranges));
-    };
-    if cuts.iter().any(|(other, _)| other != id) {
-        return Err(
-            CliError::usage("the markers have several prune ids").hint("recover them one after the other")
-        );
+/// The prune id in what was pasted, and the lines to restore: an id with lines, markers or parts of them, or a command that tamis
+/// printed.
+fn parse(pasted: &str) -> Result<(String, Vec<(i64, i64)>), CliError> {
+    let is_of_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut id = None;
+    let mut ranges = Vec::new();
+    for part in pasted.split(ID).skip(1) {
+        let end = part.find(|letter| !is_of_id(letter)).unwrap_or(part.len());
+        if *id.get_or_insert(&part[..end]) != &part[..end] {
+            let error = CliError::usage("the markers have several prune ids");
+            return Err(error.hint("recover them one after the other"));
+        }
+        ranges.extend(lines_after_id(&part[end..])?);
     }
-    let line = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let ranges = cuts.iter().map(|(_, lines)| (line(lines.start_line), line(lines.end_line))).collect();
-    Ok(((*id).to_owned(), ranges))
+    match id {
+        Some(id) => Ok((format!("{ID}{id}"), ranges)),
+        None => Err(CliError::usage(format!("`{}` has no prune id", escape::line(pasted.trim())))
+            .hint("a prune id begins with `prn_`; `tamis recover --list` shows those of recent prunes")),
+    }
+}
+
+fn ranges(text: &str) -> Result<Vec<(i64, i64)>, CliError> {
+    let parsed: Result<Ranges, String> = text.parse();
+    let example = "write lines as 120-154, 120 or 105-106,110";
+    parsed.map(|ranges| ranges.0).map_err(|error| CliError::usage(error).hint(example))
+}
+
+/// The lines that follow an id: ranges, up to anything else. In a marker, the word `lignes` precedes them.
+fn lines_after_id(text: &str) -> Result<Vec<(i64, i64)>, CliError> {
+    let mut ranges = Vec::new();
+    let mut words = text.split_whitespace().map(|word| word.trim_matches(['`', '"', '\'', '⟧'])).peekable();
+    while words.next_if(|word| word.is_empty() || ["lignes", "lines"].contains(word)).is_some() {}
+    while let Some(word) =
+        words.next_if(|word| word.starts_with(|letter: char| letter.is_ascii_digit() || letter == 'L'))
+    {
+        ranges.extend(self::ranges(word)?);
+    }
+    Ok(ranges)
 }
 
 fn list(operations: &Operations, limit: usize, as_json: bool) -> CliResult {
@@ -167,22 +196,29 @@ mod tests {
         let id = "prn_aaaaaaaaaaaaaaaabbbbbb";
         let marker =
             |lines: &str| format!("⟦PRUNÉ: prune_id={id} lignes {lines} (2) raison=répétitions: 2 lignes⟧");
+        let part = format!("prune_id={id} lignes 6-44");
         for (pasted, ranges) in [
             (id.to_owned(), vec![]),
             (marker("6-44"), vec![(6, 44)]),
             (format!("  {}\n{}\n", marker("6-44"), marker("50-50")), vec![(6, 44), (50, 50)]),
             (format!("`tamis recover {id} 6-44` restores the first cut"), vec![(6, 44)]),
             (format!("tamis recover {id} 6-44"), vec![(6, 44)]),
+            (format!("{id} 6-44 50, 60-61"), vec![(6, 44), (50, 50), (60, 61)]),
             (format!("prune_id={id}"), vec![]),
             (format!("\"{id}\""), vec![]),
-            ("nothing".to_owned(), vec![]),
+            (part.clone(), vec![(6, 44)]),
+            (format!("PRUNÉ: {part} (39) raison=hors focus: L7"), vec![(6, 44)]),
+            // Wrapped by a terminal, or split by a shell.
+            (part.replace(' ', "\n"), vec![(6, 44)]),
+            (format!("⟦PRUNÉ: {part}"), vec![(6, 44)]),
+            (format!("105│ {}", marker("6-44")), vec![(6, 44)]),
         ] {
-            let (found, lines) = parse(&pasted).unwrap();
-            assert_eq!(lines, ranges, "{pasted}");
-            assert_eq!(found, if pasted == "nothing" { "nothing" } else { id }, "{pasted}");
+            assert_eq!(parse(&pasted).ok(), Some((id.to_owned(), ranges)), "{pasted}");
         }
         let other = marker("1-2").replace("bbbbbb", "cccccc");
-        assert!(parse(&format!("{}{other}", marker("1-2"))).is_err());
+        for wrong in [format!("{}{other}", marker("1-2")), "nothing".to_owned(), format!("{id} 7-6")] {
+            assert!(parse(&wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -191,7 +227,11 @@ mod tests {
         assert_eq!(parsed("105-106,110"), Ok(vec![(105, 106), (110, 110)]));
         assert_eq!(parsed("120"), Ok(vec![(120, 120)]));
         assert_eq!(parsed("120-154,"), Ok(vec![(120, 154)]));
-        for wrong in ["", "x-y", "1-", "-", "1,,2", "1-2-3"] {
+        for same in ["6..44", "6:44", "6–44", "L6-L44", "6-44"] {
+            assert_eq!(parsed(same), Ok(vec![(6, 44)]), "{same}");
+        }
+        assert_eq!(parsed("6-"), Ok(vec![(6, i64::MAX)]));
+        for wrong in ["", "x-y", "-", "1,,2", "1-2-3", "7-6", "0-3"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
