@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tamis_logs::readers::hex_sha256;
 use tamis_store::{DataDir, Lock};
 
+use crate::db;
 use crate::error::TraceError;
 
 /// The folder with the indexes of logs that were named on the command line, one index for each set of logs. They are apart so
@@ -62,6 +63,19 @@ pub fn erase_indexes(data_dir: &DataDir) -> Result<u64, TraceError> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&named, error)),
         _ => Ok(erased),
+    }
+}
+
+/// Removes the indexes of earlier versions of tamis from a folder: they are not read any more.
+pub(crate) fn remove_outdated(folder: &Path) {
+    for entry in entries(folder).unwrap_or_default() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let version = name.strip_prefix("trace-v").and_then(|rest| rest.split_once(".db"));
+        let version: Option<u32> = version.and_then(|(version, _)| version.parse().ok());
+        if version.is_some_and(|version| version < db::VERSION) {
+            // One that stays is removed the next time.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

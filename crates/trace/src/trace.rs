@@ -16,6 +16,7 @@ use crate::db::{self, Blocks};
 use crate::error::TraceError;
 use crate::event_details::EventDetails;
 use crate::index::{self, IndexProgress, IndexRefresh};
+use crate::index_files::remove_outdated;
 use crate::indexed_log::IndexedLog;
 use crate::session::Session;
 use crate::summary::Turn;
@@ -151,6 +152,9 @@ impl Trace {
             broken_off |= flow.is_break();
             flow
         })?;
+        if self.looked.lock().0.is_none() {
+            remove_outdated(self.data_dir.root());
+        }
         drop(lock);
         if broken_off {
             return Err(TraceError::Cancelled);

@@ -271,6 +271,19 @@ fn a_second_log_of_a_session_takes_no_name_from_the_first() {
 }
 
 #[test]
+fn indexes_of_earlier_versions_are_removed() {
+    let logs = Logs::new();
+    logs.append(&format!("{ONE}.jsonl"), &user(ONE, 1, "hello"));
+    let data = logs.folder.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let names = ["trace-v1.db", "trace-v1.db-wal", "trace-v99.db", "trace-vault.db", "notes"];
+    names.iter().for_each(|name| std::fs::write(data.join(name), "x").unwrap());
+    logs.refresh();
+    let left: Vec<&str> = names.into_iter().filter(|name| data.join(name).exists()).collect();
+    assert_eq!(left, ["trace-v99.db", "trace-vault.db", "notes"]);
+}
+
+#[test]
 fn indexes_are_found_and_erased() {
     let logs = Logs::new();
     logs.append(&format!("{ONE}.jsonl"), &user(ONE, 1, "hello"));
