@@ -80,6 +80,10 @@ impl InspectedFile {
         let line_at = |line: usize| Passage::shown(lines.get(line - 1).copied().unwrap_or_default());
         let mut scored: Vec<(f64, Passage)> = Vec::new();
         for segment in &segments {
+            let is_empty = self.hits_between(segment.first, segment.last).is_empty();
+            if is_empty && (spelled.is_none() || segment.owner != spelled) {
+                continue;
+            }
             let definition = segment.owner.map(|owner| &self.definitions[owner]);
             let of_name = definition.map_or(0.0, |definition| {
                 NAME * definition.named + SPELLED * worth_of_spelling(definition, input)
