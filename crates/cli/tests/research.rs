@@ -563,3 +563,56 @@ fn every_code_of_an_error_is_on_the_page() {
         assert!(page.contains(&format!("`{code}`")), "{code}");
     }
 }
+
+/// Blocks of the documents that show `tamis locate` or `tamis analyze` with output are what it prints, in this repository; `…` stands
+/// for lines that are left out. `UPDATE_SNAPSHOTS=1` corrects their lines.
+#[test]
+fn answers_in_the_documents_are_what_is_printed() {
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap();
+    let mut shown = 0;
+    for document in ["README.md", "docs/research.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let mut corrected = text.clone();
+        for block in text.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let Some((command, output)) =
+                block.split_once('\n').filter(|(_, output)| !output.starts_with('$'))
+            else {
+                continue;
+            };
+            let mut words = command.trim_start_matches("$ ").split_whitespace().skip(1);
+            let Some(operation) = words.next().filter(|word| matches!(*word, "locate" | "analyze")) else {
+                continue;
+            };
+            let question = words.collect::<Vec<_>>().join(" ");
+            let fixture = Fixture::new();
+            let mut run = fixture.tamis(&[operation, question.trim_matches('"')]);
+            let ran = finish(run.current_dir(&root).env_remove("COLUMNS"), b"");
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            shown += 1;
+            // The same number of lines from the start, then of each paragraph that is shown.
+            let printed: Vec<&str> = ran.stdout.lines().collect();
+            let mut expected = Vec::new();
+            for part in output.split('…') {
+                let lines: Vec<&str> = part.trim_matches('\n').lines().collect();
+                let sign = |line: &str| {
+                    line.split(|c: char| c.is_ascii_digit()).next().unwrap_or("").trim_end().to_owned()
+                };
+                let Some(first) = lines.first() else { continue };
+                let at = printed
+                    .iter()
+                    .position(|line| line.starts_with(&sign(first)) && !first.trim().is_empty());
+                let at = at.unwrap_or_else(|| panic!("{document}: `{first}` is not in\n{}", ran.stdout));
+                expected.push(printed[at..printed.len().min(at + lines.len())].join("\n"));
+            }
+            let whole = expected.join("\n…\n");
+            let ends = if output.trim_end().ends_with('…') { "\n…\n" } else { "\n" };
+            corrected = corrected.replace(block, &format!("{command}\n{whole}{ends}"));
+        }
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+            std::fs::write(root.join(document), &corrected).unwrap();
+        } else {
+            assert_eq!(text, corrected, "{document}: run again with UPDATE_SNAPSHOTS=1");
+        }
+    }
+    assert!(shown > 0, "no document shows an answer");
+}

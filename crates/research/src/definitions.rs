@@ -133,6 +133,13 @@ impl<'a> Outlined<'a> {
 }
 
 impl Outlined<'_> {
+    /// The first sentence of the comment or docstring that a file begins with.
+    pub(crate) fn opening_sentence(&self) -> String {
+        let lines = self.lines.strip_prefix(&[""]).unwrap_or(self.lines);
+        let comments = lines.iter().take_while(|line| is_comment_line(line.trim())).count();
+        docstring(lines).unwrap_or_else(|| comment(&lines[..comments]))
+    }
+
     /// The first sentence of the comment right above a line.
     pub(crate) fn sentence_above(&self, line: usize) -> String {
         let above = self.lines[..line.min(self.lines.len())].iter().rev();

@@ -55,6 +55,9 @@ pub(crate) fn locate(
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
     let coverage = if is_named { 1.0 } else { coverage };
     let mut best = in_order(&declared, &files, ranked, &corpus);
+    let first = best.first().filter(|first| first.passages.is_empty()).map(|first| &first.place);
+    let file =
+        first.filter(|first| files.iter().any(|(file, _)| corpus.files[*file].place == **first)).cloned();
     let names = question.names.iter().filter(|name| !name.doubtful).map(|name| name.text.clone());
     let spoken = question.terms.iter().filter(|term| term.spoken).map(|term| term.word.clone());
     let columns = question.terms.iter().map(|term| (term.spoken, &term.word));
@@ -75,6 +78,7 @@ pub(crate) fn locate(
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
         declared,
+        file,
         files_by_word: Arc::new(files_by_word),
     })
 }
@@ -111,7 +115,11 @@ fn in_order(
         score,
     };
     let at_symbol = |place: &SymbolPlace| at(&place.place, vec![place.passage.clone()]);
-    let at_file = |file: usize| at(&corpus.files[file].place, Vec::new());
+    let at_file = |file: usize, matched: NameMatch| {
+        let place = &corpus.files[file].place;
+        let inside = declared.iter().filter(|symbol| matched == NameMatch::Stem && symbol.place == *place);
+        at(place, inside.map(|symbol| symbol.passage.clone()).take(1).collect())
+    };
     let symbols = |least: Certainty, most: Certainty| {
         declared.iter().filter(move |place| (least..=most).contains(&place.certainty)).map(at_symbol)
     };
@@ -119,12 +127,12 @@ fn in_order(
         files
             .iter()
             .filter(move |(_, matched)| (least..=most).contains(matched))
-            .map(|(file, _)| at_file(*file))
+            .map(|(file, matched)| at_file(*file, *matched))
     };
     let first = named(NameMatch::Whole, NameMatch::WholeInAnyCase)
-        .chain(symbols(Certainty::Exact, Certainty::Folded))
+        .chain(symbols(Certainty::Exact, Certainty::SameLetters))
         .chain(named(NameMatch::Stem, NameMatch::Stem))
-        .chain(symbols(Certainty::Named, Certainty::Named))
+        .chain(symbols(Certainty::Named, Certainty::Related))
         .chain(named(NameMatch::Words, NameMatch::Words))
         .chain(symbols(Certainty::Set, Certainty::Local))
         .chain(named(NameMatch::Part, NameMatch::Part));

@@ -185,7 +185,7 @@ fn files_are_found_by_their_names() {
     ];
     check(
         files,
-        &[Role::Locator],
+        &BOTH,
         &[
             ("config.toml", "config.toml"),
             ("where is config.toml", "config.toml"),
@@ -261,6 +261,7 @@ const KINDS: &[(&str, &str)] = &[
         "src/Account.java",
         "package a;\n\npublic class Account {\n  private static final int MAX_LOGINS = 3;\n  @Nullable private final String holderName;\n  private int failures = 0, warnings = 1;\n\n  public enum Status {\n    OPEN,\n    CLOSED(\"closed\");\n  }\n\n  public <T> T visit(Visitor<T> visitor) throws IOException {\n    int attempts = 1;\n    return visitor.apply(this);\n  }\n}\n",
     ),
+    ("src/Savings.java", "package a;\n\npublic final class Savings extends\n    Account {\n}\n"),
     (
         "db/schema.sql",
         "-- orders\nCREATE TABLE IF NOT EXISTS orders (\n    placed_at TIMESTAMP NOT NULL,\n    id INTEGER\n);\nCREATE UNIQUE INDEX by_customer ON orders (customer);\n",
@@ -354,6 +355,7 @@ fn every_kind_of_symbol_is_found_where_it_is_declared() {
             ("LruCache", "src/cache.cc:7"),
             ("Key", "src/cache.cc:5"),
             ("Account", "src/Account.java:3"),
+            ("Savings", "src/Savings.java:3"),
             ("Status", "src/Account.java:8"),
             // Functions and methods.
             ("add", "src/app.py:11"),

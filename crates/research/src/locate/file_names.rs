@@ -29,6 +29,8 @@ pub(super) fn find(question: &Question, corpus: &Corpus) -> Vec<(usize, NameMatc
     let Some(wanted) = Wanted::of(&question.content) else { return Vec::new() };
     let matches = |(number, file): (usize, &FileCounts)| Some((number, wanted.matches(&file.place.path)?));
     let mut found: Vec<(usize, NameMatch)> = corpus.files.iter().enumerate().filter_map(matches).collect();
+    // Several words are about a subject rather than about a test of it.
+    found.retain(|(file, matched)| *matched != NameMatch::Words || corpus.classes[*file] != FileClass::Test);
     // One short word is in many names: what has it only in part is worth naming only where nothing has more of it.
     let best = found.iter().map(|(_, matched)| *matched).min();
     found.retain(|(_, matched)| *matched <= NameMatch::Stem || Some(*matched) == best);

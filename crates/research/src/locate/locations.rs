@@ -20,6 +20,8 @@ pub(crate) struct Locations {
     pub(crate) coverage: f64,
     /// Declarations of the symbol that the question names, best first.
     pub(crate) declared: Vec<SymbolPlace>,
+    /// The file that the question names, if it is the first of the best.
+    pub(crate) file: Option<RootedPath>,
     /// Which files have which words, for later searches.
     pub(crate) files_by_word: Arc<FilesByWord>,
 }
@@ -53,6 +55,11 @@ impl Location {
 }
 
 impl Locations {
+    /// The file that the question names, unless a model has put another place first.
+    pub(crate) fn named_file(&self) -> Option<&RootedPath> {
+        self.file.as_ref().filter(|file| self.best.first().is_some_and(|first| first.place == **file))
+    }
+
     /// Whether a location declares what the question names.
     pub(crate) fn declares(&self, location: &Location) -> bool {
         let is = |declared: &SymbolPlace| {

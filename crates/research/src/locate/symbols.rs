@@ -27,13 +27,15 @@ pub(crate) struct SymbolPlace {
 pub(crate) enum Certainty {
     /// Declared in the spelling of the question.
     Exact,
-    /// Declared in another spelling.
-    Folded,
+    /// Declared with the same letters: `parse_config` for `parseConfig`.
+    SameLetters,
     /// In the spelling of the question, but announced, quoted, or a key: a prototype, a route, a setting.
     Named,
+    /// Declared with other forms of the words: `parse_configs`.
+    Related,
     /// An attribute that is only set, or a key in code.
     Set,
-    FoldedName,
+    RelatedName,
     /// A local variable.
     Local,
 }
@@ -125,6 +127,8 @@ struct Candidate {
     class: FileClass,
     kind: DeclarationKind,
     is_function: bool,
+    /// Whether its file has another name.
+    is_elsewhere: bool,
     path: RootedPath,
     line: usize,
     name: String,
@@ -176,9 +180,23 @@ impl DeclaredIn<'_> {
             let last = at.map_or(line, |at| outlined.definition(at).last);
             let last = last.min(line + Passage::MAX_LINES - 1) + 1;
             let (class, path) = (self.class, self.place.clone());
+            let file = path.path.rsplit('/').next().unwrap_or("");
+            let is_elsewhere = letters(file.split('.').next().unwrap_or("")) != letters(&name);
             let text = Passage::shown(lines[line]);
             let line = line + 1;
-            Some(Candidate { owner, certainty, class, kind, is_function, path, line, name, last, text })
+            Some(Candidate {
+                owner,
+                certainty,
+                class,
+                kind,
+                is_function,
+                is_elsewhere,
+                path,
+                line,
+                name,
+                last,
+                text,
+            })
         });
         candidates.min()
     }
@@ -209,8 +227,9 @@ impl DeclaredIn<'_> {
         let strength = match kind {
             DeclarationKind::Definition if initialises => return None,
             DeclarationKind::Definition => 0,
-            DeclarationKind::Value if in_function => 3,
-            DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
+            // A macro is not local.
+            DeclarationKind::Value if in_function && !lines[line].trim().starts_with('#') => 3,
+            DeclarationKind::Value if is_type || in_function || is_top || notation == Notation::Go => 0,
             DeclarationKind::Value => 1,
             DeclarationKind::Variant
                 if is_in_enum(lines, line) || (notation == Notation::Go && !in_function) =>
@@ -243,8 +262,9 @@ impl DeclaredIn<'_> {
             (true, 0) => Certainty::Exact,
             (true, 1) => Certainty::Named,
             (true, 2) => Certainty::Set,
-            (false, 0) => Certainty::Folded,
-            (false, 1) => Certainty::FoldedName,
+            (false, 0) if letters(name) == letters(&self.symbol.text) => Certainty::SameLetters,
+            (false, 0) => Certainty::Related,
+            (false, 1) => Certainty::RelatedName,
             (true, _) if self.symbol.is_code => Certainty::Local,
             _ => return None,
         })
@@ -278,6 +298,11 @@ impl DeclaredIn<'_> {
             4
         }
     }
+}
+
+/// A name in small letters, without separators.
+fn letters(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a line is in the braces of an enum.

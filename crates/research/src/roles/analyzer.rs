@@ -7,6 +7,7 @@ mod callers;
 mod choose;
 mod data;
 mod describe;
+mod file;
 mod similar_names;
 mod target;
 
@@ -15,6 +16,7 @@ use tamis_codebase::{RootedPath, StopSignal};
 use self::callers::is_ubiquitous;
 use self::choose::{choose, choose_from_search};
 use self::describe::Description;
+use self::file::describe_file;
 use self::similar_names::{SimilarName, find_similar_names};
 use self::target::Target;
 use super::Job;
@@ -29,6 +31,9 @@ const MAX_SOUGHT: usize = 120;
 
 pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     let question = job.question.as_ref();
+    if let Some(place) = job.locations.named_file() {
+        return Ok(describe_file(place, &job.reader));
+    }
     let mut chosen = choose(question, &job.locations, &job.reader);
     stop.check()?;
     let targets = chosen.named.iter().chain(&chosen.unnamed);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::words::{WORDS, identifier, list_of_names, past_brackets};
 use super::{DeclarationKind, Found, unannotated};
-use crate::keywords::first_word;
+use crate::keywords::{Word, first_word};
 
 pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
     if let Some(directive) = text.strip_prefix('#') {
@@ -35,7 +35,7 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
     {
         return shifted(name, DeclarationKind::Value);
     }
-    if let Some(name) = type_name(text) {
+    if let Some(name) = type_name(text).or_else(|| open_type_name(text)) {
         shifted(name, DeclarationKind::Definition);
     }
     // Kotlin, Swift, Scala.
@@ -229,6 +229,25 @@ fn parenthesis(
     } else if words >= 2 && last_line.ends_with('{') && end.is_some() {
         // What follows the brackets may be a macro.
         found(name, DeclarationKind::Definition);
+    }
+}
+
+/// The name in `public static class Name extends`, when its bases are on the next line.
+pub(super) fn open_type_name(text: &str) -> Option<Range<usize>> {
+    if !["extends", "implements", "permits", ","].iter().any(|end| text.ends_with(end)) {
+        return None;
+    }
+    let mut at = 0;
+    loop {
+        let (word, rest) = first_word(&text[at..]);
+        let next = text.len() - rest.trim_ascii_start().len();
+        match Word::of(word) {
+            Word::Modifier => at = next,
+            Word::Definer if matches!(word, "class" | "interface" | "enum" | "record") => {
+                return identifier(text, next).filter(|name| text[name.end..].starts_with([' ', '<']));
+            }
+            _ => return None,
+        }
     }
 }
 

@@ -57,7 +57,12 @@ fn literal(text: &str, range: Range<usize>, found: &mut Found<'_>) {
     }
     let is_compound =
         content.contains(['-', '.']) && content.chars().all(|c| is_word(c) || matches!(c, '-' | '.'));
-    if is_compound || declares(&text[..range.start - 1]) {
+    // What is in capitals is an environment variable, or named like one.
+    let is_capital = || {
+        content.contains('_')
+            && content.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    if is_compound || is_capital() || declares(&text[..range.start - 1]) {
         found(range, DeclarationKind::Literal);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::c_like::open_type_name;
 use super::words::{WORDS, after_modifiers, identifier, list_of_names, past_brackets};
 use super::{DeclarationKind, Found};
 use crate::keywords::first_word;
@@ -19,6 +20,9 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
             found(name, DeclarationKind::Definition);
         }
         from = at;
+    }
+    if let Some(name) = open_type_name(text) {
+        return found(name, DeclarationKind::Definition);
     }
     let mut at = after_modifiers(text);
     loop {
