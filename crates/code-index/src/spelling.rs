@@ -50,26 +50,47 @@ fn single(stem: &str) -> &str {
     if stem.len() > 3 && stem.ends_with("ll") { &stem[..stem.len() - 1] } else { stem }
 }
 
-/// The word in American spelling; irregular plurals as singulars.
+/// The last letters of the irregular words with each first letter: most words are none of them.
+static IRREGULAR_ENDS: [u32; 26] = {
+    let mut ends = [0; 26];
+    let mut at = 0;
+    while at < IRREGULAR.len() {
+        let word = IRREGULAR[at].0.as_bytes();
+        ends[(word[0] - b'a') as usize] |= 1 << (word[word.len() - 1] - b'a');
+        at += 1;
+    }
+    ends
+};
+
+/// The word in American spelling; irregular plurals as singulars. The first letter stays.
 fn american(word: &str) -> Cow<'_, str> {
-    if word.len() < 4 || !word.is_ascii() {
+    let bytes = word.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return Cow::Borrowed(word) };
+    if bytes.len() < 4 || !first.is_ascii_lowercase() || !last.is_ascii_lowercase() || !word.is_ascii() {
         return Cow::Borrowed(word);
     }
-    if let Ok(at) = IRREGULAR.binary_search_by(|(known, _)| (*known).cmp(word)) {
+    if IRREGULAR_ENDS[usize::from(first - b'a')] & (1 << (last - b'a')) != 0
+        && let Ok(at) = IRREGULAR.binary_search_by(|(known, _)| (*known).cmp(word))
+    {
         return Cow::Borrowed(IRREGULAR[at].1);
     }
-    if word.contains("our")
-        && let Some(root) = OUR.iter().find(|root| word.starts_with(**root))
-    {
-        return Cow::Owned(format!("{}r{}", &root[..root.len() - 2], &word[root.len()..]));
-    }
-    // `initialise`, `analyse`, `normalisation`.
-    let Some(at) = word.rfind("is").filter(|at| *at > 2).or_else(|| word.rfind("lys").map(|at| at + 1))
-    else {
-        return Cow::Borrowed(word);
-    };
-    if ENDINGS.contains(&&word[at + 2..]) {
-        return Cow::Owned(format!("{}z{}", &word[..=at], &word[at + 2..]));
+    let mut at = bytes.len();
+    while at > 2 {
+        at -= 1;
+        match bytes[at] {
+            b'r' if bytes[at - 1] == b'u' && bytes[at - 2] == b'o' => {
+                let Some(root) = OUR.iter().find(|root| word.starts_with(**root)) else { continue };
+                return Cow::Owned(format!("{}r{}", &root[..root.len() - 2], &word[root.len()..]));
+            }
+            // `initialise`, `analyse`, `normalisation`.
+            b's' if ((bytes[at - 1] == b'i' && at > 3)
+                || (bytes[at - 1] == b'y' && bytes[at - 2] == b'l'))
+                && ENDINGS.contains(&&word[at + 1..]) =>
+            {
+                return Cow::Owned(format!("{}z{}", &word[..at], &word[at + 1..]));
+            }
+            _ => {}
+        }
     }
     Cow::Borrowed(word)
 }

@@ -53,6 +53,20 @@ pub fn fold_name(name: &str) -> String {
     fold
 }
 
+/// The fold of a name that is one run. Empty when it does not begin with the name's first letter, which is what a run is first
+/// compared by.
+fn fold_of_run(name: &str) -> String {
+    if !name.bytes().all(in_run) {
+        return String::new();
+    }
+    let fold = fold_name(name);
+    if fold.as_bytes().first().copied() == first_letter(name.as_bytes()) { fold } else { String::new() }
+}
+
+fn first_letter(run: &[u8]) -> Option<u8> {
+    run.iter().find(|byte| **byte != b'_').map(u8::to_ascii_lowercase)
+}
+
 /// A symbol's sign in the index.
 #[derive(Clone, Copy)]
 pub(crate) enum SymbolSign<'a> {
@@ -124,23 +138,31 @@ impl SymbolSet {
     /// Whether the run at `at` may be one of the symbols, or a part of one.
     fn may_be(&self, bytes: &[u8], at: usize, run: &[u8], fold: &mut String) -> bool {
         fold.clear();
-        parts_of(run, |stem| fold.push_str(stem));
+        let first = first_letter(run);
+        if self
+            .symbols
+            .iter()
+            .any(|symbol| symbol.fold.as_bytes().first().is_some_and(|known| Some(*known) == first))
+        {
+            parts_of(run, |stem| fold.push_str(stem));
+        }
+        let is_folded = |symbol: &Symbol| !symbol.fold.is_empty() && symbol.fold == *fold;
         self.symbols.iter().any(|symbol| match &symbol.literal {
             Some((part, from)) => {
-                (!symbol.fold.is_empty() && symbol.fold == *fold)
+                is_folded(symbol)
                     || (run == part.as_bytes()
                         && at
                             .checked_sub(*from)
                             .is_some_and(|at| bytes[at..].starts_with(symbol.text.as_bytes())))
             }
-            None => run == symbol.text.as_bytes() || (!symbol.fold.is_empty() && symbol.fold == *fold),
+            None => run == symbol.text.as_bytes() || is_folded(symbol),
         })
     }
 
     /// What a declared name says about the symbols.
     pub(crate) fn declared_by(&self, name: &str, kind: DeclarationKind) -> Declared {
         let mut declared = Declared::default();
-        let fold = if name.bytes().all(in_run) { fold_name(name) } else { String::new() };
+        let fold = fold_of_run(name);
         for (number, symbol) in self.symbols.iter().enumerate() {
             if symbol.text == name {
                 declared |= Declared::of(number, usize::from(kind != DeclarationKind::Definition));
@@ -266,11 +288,9 @@ pub(crate) fn each_sign(bytes: &[u8], path: &str, mut visit: impl FnMut(SymbolSi
                 DeclarationKind::Definition => SymbolSign::Definition(name),
                 _ => SymbolSign::Declaration(name),
             });
-            if name.bytes().all(in_run) {
-                let fold = fold_name(name);
-                if !fold.is_empty() {
-                    visit(SymbolSign::Folded(&fold));
-                }
+            let fold = fold_of_run(name);
+            if !fold.is_empty() {
+                visit(SymbolSign::Folded(&fold));
             }
         });
     }

@@ -42,7 +42,7 @@ pub(crate) fn locate(
     let counter = WordCounter::new(question.word_query());
     let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
     let weights = Weights::of(question, &counter, &corpus);
-    let declared = symbols::find(question, &counter, &corpus, &reader.roots, stop)?;
+    let declared = symbols::find(question, &counter, &corpus, indexer, &reader.roots, stop)?;
     let files = file_names::find(question, &corpus);
     let is_found = !declared.is_empty() || !files.is_empty() || is_in_files(question, &counter, &weights);
     let ranked = if is_found {

@@ -179,7 +179,12 @@ impl Question {
         WordQuery {
             stems: self.terms.iter().map(|term| term.stem.clone()).collect(),
             names: self.names.iter().map(|name| name.text.clone()).collect(),
-            symbols: self.symbols.iter().map(|symbol| symbol.text.clone()).collect(),
+            symbols: self
+                .symbols
+                .iter()
+                .filter(|symbol| symbol.is_whole)
+                .map(|symbol| symbol.text.clone())
+                .collect(),
         }
     }
 

@@ -2,8 +2,9 @@
 //! exact spelling before others.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-use tamis_code_index::{SymbolHit, WordCounter};
+use tamis_code_index::{Declared, Indexer, SymbolHit, WordCounter, WordQuery, survey};
 use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_redact::searchable_bytes;
 use tamis_syntax::{DeclarationKind, Notation, heuristic_outline, line_indent};
@@ -40,16 +41,16 @@ pub(crate) enum Certainty {
     Local,
 }
 
-/// Files that are read for a symbol.
-const MAX_FILES: usize = 80;
+/// Files that are read for a symbol, of those that declare it alike.
+const MAX_FILES: usize = 60;
 const MAX_THREADS: usize = 8;
 
-/// The places that declare the symbol that the question is about, best first: the first of its symbols that has any. `score` is
-/// what the ranking says about a file.
+/// The places that declare the symbol that the question is about, best first: the first of its symbols that has any.
 pub(super) fn find(
     question: &Question,
     counter: &WordCounter,
     corpus: &Corpus,
+    indexer: Option<&Indexer>,
     roots: &Roots,
     stop: &StopSignal,
 ) -> Result<Vec<SymbolPlace>, Stopped> {
@@ -62,58 +63,70 @@ pub(super) fn find(
         });
         column.is_none_or(|column| corpus.files.iter().any(|file| file.count(column) > 0))
     };
-    for (number, symbol) in question.symbols.iter().enumerate() {
-        // Without the others, which are in no file, one word is all that the question names.
-        let is_alone = || {
-            question
-                .symbols
-                .iter()
-                .enumerate()
-                .all(|(other, known)| other == number || known.is_whole || !is_there(known))
-        };
-        if symbol.is_whole || is_alone() {
-            let places = declarations(number, symbol, counter, corpus, roots, stop)?;
-            if !places.is_empty() {
-                return Ok(places);
-            }
+    for (number, symbol) in question.symbols.iter().enumerate().filter(|(_, symbol)| symbol.is_whole) {
+        let owner = symbol
+            .owner
+            .as_ref()
+            .and_then(|owner| question.names.iter().position(|name| name.text == *owner));
+        let owner = owner.map(|name| counter.name_column(name));
+        let places = declarations(number, symbol, owner, counter, corpus, roots, stop)?;
+        if !places.is_empty() {
+            return Ok(places);
         }
     }
-    Ok(Vec::new())
+    // Without the others, which are in no file, one word is all that the question names.
+    let mut present = question.symbols.iter().filter(|symbol| !symbol.is_whole && is_there(symbol));
+    let (Some(symbol), None) = (present.next(), present.next()) else { return Ok(Vec::new()) };
+    let counter = WordCounter::new(WordQuery { symbols: vec![symbol.text.clone()], ..WordQuery::default() });
+    let corpus = Corpus::new(survey(indexer, roots, &counter, stop)?);
+    declarations(0, symbol, None, &counter, &corpus, roots, stop)
 }
 
+/// The declarations of a symbol. Files that only mention it in other spellings are read where nothing better is found.
 fn declarations(
     number: usize,
     symbol: &Symbol,
+    owner: Option<usize>,
     counter: &WordCounter,
     corpus: &Corpus,
     roots: &Roots,
     stop: &StopSignal,
 ) -> Result<Vec<SymbolPlace>, Stopped> {
-    let mut files: Vec<usize> =
-        (0..corpus.files.len()).filter(|file| corpus.files[*file].declares.has(number)).collect();
     let by_place = |a: usize, b: usize| corpus.files[a].place.cmp(&corpus.files[b].place);
-    let order = |file: usize| {
-        let declares = corpus.files[file].declares;
-        (Reverse(declares.is_defined(number)), Reverse(declares.is_declared(number)), corpus.classes[file])
-    };
-    files.sort_by(|&a, &b| order(a).cmp(&order(b)).then_with(|| by_place(a, b)));
-    files.truncate(MAX_FILES);
-    let lists = in_parallel(&files, cores().min(MAX_THREADS), |files| {
-        let (mut found, mut bytes) = (Vec::new(), Vec::new());
-        for (_, &file) in files.take_while(|_| !stop.is_due()) {
-            let place = &corpus.files[file].place;
-            // It may have gone since the survey.
-            if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_ok()
-                && !is_binary(&bytes)
-            {
-                let in_file = DeclaredIn { number, symbol, place, class: corpus.classes[file] };
-                found.extend(in_file.best(&searchable_bytes(&bytes), counter));
+    // Of many files that declare it, those that mention its owner.
+    let has_owner = |file: usize| owner.is_some_and(|column| corpus.files[file].count(column) > 0);
+    let order = |file: usize| (Reverse(has_owner(file)), corpus.classes[file]);
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut read: BTreeSet<usize> = BTreeSet::new();
+    for way in [Declared::is_defined, Declared::is_declared, Declared::is_folded] {
+        let declaring = (0..corpus.files.len()).filter(|file| way(corpus.files[*file].declares, number));
+        let mut files: Vec<usize> = declaring.filter(|file| !read.contains(file)).collect();
+        files.sort_by(|&a, &b| order(a).cmp(&order(b)).then_with(|| by_place(a, b)));
+        files.truncate(MAX_FILES);
+        read.extend(&files);
+        let lists = in_parallel(&files, cores().min(MAX_THREADS), |files| {
+            let (mut found, mut bytes) = (Vec::new(), Vec::new());
+            for (_, &file) in files.take_while(|_| !stop.is_due()) {
+                let place = &corpus.files[file].place;
+                // It may have gone since the survey.
+                if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_ok()
+                    && !is_binary(&bytes)
+                {
+                    let in_file = DeclaredIn { number, symbol, place, class: corpus.classes[file] };
+                    found.extend(in_file.best(&searchable_bytes(&bytes), counter));
+                }
             }
+            found
+        });
+        stop.check()?;
+        found.extend(lists.into_iter().flatten());
+        let is_sure = |found: &Candidate| {
+            found.owner == 0 && found.certainty == Certainty::Exact && found.class == FileClass::Source
+        };
+        if found.iter().any(is_sure) {
+            break;
         }
-        found
-    });
-    stop.check()?;
-    let mut found: Vec<Candidate> = lists.into_iter().flatten().collect();
+    }
     found.sort();
     Ok(found.into_iter().map(|candidate| candidate.place()).collect())
 }
