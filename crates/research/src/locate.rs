@@ -130,9 +130,9 @@ fn in_order(
             .map(|(file, matched)| at_file(*file, *matched))
     };
     let first = named(NameMatch::Whole, NameMatch::WholeInAnyCase)
-        .chain(symbols(Certainty::Exact, Certainty::SameLetters))
+        .chain(symbols(Certainty::Exact, Certainty::Named))
         .chain(named(NameMatch::Stem, NameMatch::Stem))
-        .chain(symbols(Certainty::Named, Certainty::Related))
+        .chain(symbols(Certainty::Related, Certainty::Related))
         .chain(named(NameMatch::Words, NameMatch::Words))
         .chain(symbols(Certainty::Set, Certainty::Local))
         .chain(named(NameMatch::Part, NameMatch::Part));

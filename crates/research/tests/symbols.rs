@@ -239,7 +239,7 @@ const KINDS: &[(&str, &str)] = &[
     ),
     (
         "src/response.js",
-        "var res = Object.create(null)\n\nmodule.exports = res\n\nres.redirect = function redirect(url) {\n  this.location = url\n}\n\nres.sendFile = (path) => {\n  return path\n}\n\nexports.charset = 'utf-8'\n\nclass Router {\n  depth = 1\n  #secret() {\n    return 1\n  }\n  match(path) {\n    return path\n  }\n}\n\nRouter.prototype.dispatch = function () {\n  return 1\n}\n\nconst handlersByName = {\n  onClose: function () {},\n  retryDelay: 5,\n}\n\napp.get('/orders/:id', handlersByName.onClose)\nconst level = process.env.LOG_LEVEL\n",
+        "var res = Object.create(null)\n\nmodule.exports = res\n\nres.redirect = function redirect(url) {\n  this.location = url\n}\n\nres.sendFile = (path) => {\n  return path\n}\n\nexports.charset = 'utf-8'\n\nclass Router {\n  depth = 1\n  #secret() {\n    return 1\n  }\n  match(path) {\n    return path\n  }\n}\n\nRouter.prototype.dispatch = function () {\n  return 1\n}\n\nconst handlersByName = {\n  onClose: function () {},\n  retryDelay: 5,\n}\n\napp.get('/orders/:id', handlersByName.onClose)\nconst level = process.env.LOG_LEVEL\nconst codes = {\n  FATAL_ERROR: 'x',\n}\n",
     ),
     (
         "src/types.ts",
@@ -262,6 +262,10 @@ const KINDS: &[(&str, &str)] = &[
         "package a;\n\npublic class Account {\n  private static final int MAX_LOGINS = 3;\n  @Nullable private final String holderName;\n  private int failures = 0, warnings = 1;\n\n  public enum Status {\n    OPEN,\n    CLOSED(\"closed\");\n  }\n\n  public <T> T visit(Visitor<T> visitor) throws IOException {\n    int attempts = 1;\n    return visitor.apply(this);\n  }\n}\n",
     ),
     ("src/Savings.java", "package a;\n\npublic final class Savings extends\n    Account {\n}\n"),
+    ("tests/codes.spec.js", "const { FATAL_ERROR } = require('../src/response')\n"),
+    ("src/entry.c", "struct entry {\n\tblock def;\n\tint from;\n};\n"),
+    ("src/ranges.rs", "pub struct Limits {\n    pub range: u8,\n}\n"),
+    ("src/moves.go", "package a\n\ntype Move struct {\n\tfrom, target int\n}\n"),
     (
         "db/schema.sql",
         "-- orders\nCREATE TABLE IF NOT EXISTS orders (\n    placed_at TIMESTAMP NOT NULL,\n    id INTEGER\n);\nCREATE UNIQUE INDEX by_customer ON orders (customer);\n",
@@ -319,6 +323,10 @@ fn every_kind_of_symbol_is_found_where_it_is_declared() {
             ("busy", "src/server.go:14"),
             ("depth", "src/response.js:16"),
             ("retryDelay", "src/response.js:31"),
+            ("FATAL_ERROR", "src/response.js:37"),
+            ("def", "src/entry.c:2"),
+            ("range", "src/ranges.rs:2"),
+            ("target", "src/moves.go:4"),
             ("maxAge", "src/types.ts:2"),
             ("domain", "src/types.ts:3"),
             ("Red", "src/types.ts:10"),

@@ -70,6 +70,10 @@ impl Notation {
                 _ => Notation::Other,
             };
         };
+        // Names of packages, and not of this codebase.
+        if name == "package-lock.json" || name == "pnpm-lock.yaml" || name == "npm-shrinkwrap.json" {
+            return Notation::Prose;
+        }
         let lowered = stem.to_ascii_lowercase();
         if ["license", "licence", "copying", "readme"].iter().any(|text| lowered.starts_with(text)) && stem.starts_with(char::is_uppercase) {
             return Notation::Prose;
@@ -164,9 +168,7 @@ fn python(text: &str, found: &mut Found<'_>) {
     // `a = b = …`
     for _ in 0..4 {
         let Some(name) = identifier(text, at) else { return };
-        if WORDS.contains(&&text[name.clone()]) {
-            return;
-        }
+        let is_word = WORDS.contains(&&text[name.clone()]);
         let (owner, name) = match text[name.end..].strip_prefix('.') {
             Some(_) => match identifier(text, name.end + 1) {
                 Some(member) if matches!(&text[name.clone()], "self" | "cls") => (true, member),
@@ -188,12 +190,13 @@ fn python(text: &str, found: &mut Found<'_>) {
         }
         if let Some(annotation) = rest.strip_prefix(':') {
             // A parameter on a line of its own ends with a comma.
-            if annotation.starts_with(' ') && !text.ends_with(',') && !text.ends_with(':') {
+            if annotation.starts_with(' ') && !text.ends_with(',') && !text.ends_with(':') && !is_word {
                 found(name, kind);
             }
             return;
         }
         if rest.starts_with(',')
+            && !is_word
             && let Some(sign) = text.find(" = ")
         {
             list_of_names(&text[..sign], at, &mut |name| found(name, kind));
@@ -227,7 +230,6 @@ fn rust(text: &str, found: &mut Found<'_>) {
             found(name, kind);
         }
         "" => {}
-        _ if WORDS.contains(&word) => {}
         _ => {
             let name = at..begin;
             let rest = rest.trim_ascii_start();
@@ -242,6 +244,13 @@ fn rust(text: &str, found: &mut Found<'_>) {
     }
 }
 
+/// Keywords of Go that begin a line.
+#[rustfmt::skip]
+const GO_WORDS: [&str; 18] = [
+    "break", "case", "continue", "default", "defer", "else", "fallthrough", "for", "func", "go", "goto", "if", "import", "package",
+    "range", "return", "select", "switch",
+];
+
 fn go(text: &str, found: &mut Found<'_>) {
     let (word, rest) = first_word(text);
     let mut at = 0;
@@ -249,7 +258,7 @@ fn go(text: &str, found: &mut Found<'_>) {
     let declares = matches!(word, "var" | "const" | "type") && rest.starts_with(' ');
     if declares {
         at = word.len() + 1;
-    } else if WORDS.contains(&word) || word.is_empty() {
+    } else if GO_WORDS.contains(&word) || word.is_empty() {
         return;
     }
     let mut names: Vec<Range<usize>> = Vec::new();

@@ -260,9 +260,11 @@ impl DeclaredIn<'_> {
             // `mod name;` points at a file.
             DeclarationKind::Prototype if notation == Notation::Rust => 2,
             DeclarationKind::Prototype | DeclarationKind::Literal => 1,
-            DeclarationKind::Key if notation == Notation::Data || is_type => 1,
+            DeclarationKind::Key if notation == Notation::Data || is_type || !in_function => 1,
             DeclarationKind::Key => 2,
             DeclarationKind::Assignment if is_type => 0,
+            // `const { name } = require(…)` takes what another file declares.
+            DeclarationKind::Assignment if is_top && notation == Notation::Script => 2,
             DeclarationKind::Assignment if is_top => 1,
             DeclarationKind::Assignment
                 if outlined.lines[line].contains("self.") || outlined.lines[line].contains("this.") =>

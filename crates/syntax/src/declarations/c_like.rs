@@ -123,7 +123,8 @@ fn declarator(text: &str, next: &[&str], found: &mut Found<'_>) {
             Some(_) => {
                 let Some(word) = identifier(text, at) else { return };
                 let spelled = &text[word.clone()];
-                if WORDS.contains(&spelled) && !matches!(spelled, "struct" | "enum" | "class" | "default") {
+                // `return name;`: in other places these words are names in some language.
+                if words == 0 && WORDS.contains(&spelled) && !matches!(spelled, "struct" | "enum" | "class") {
                     return;
                 }
                 at = word.end;
