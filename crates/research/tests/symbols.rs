@@ -263,7 +263,11 @@ const KINDS: &[(&str, &str)] = &[
     ),
     ("src/Savings.java", "package a;\n\npublic final class Savings extends\n    Account {\n}\n"),
     ("tests/codes.spec.js", "const { FATAL_ERROR } = require('../src/response')\n"),
-    ("src/entry.c", "struct entry {\n\tblock def;\n\tint from;\n};\n"),
+    (
+        "src/entry.c",
+        "struct entry {\n\tblock def;\n\tint from;\n};\n\n#if DEBUG\n  #define local_macro(x) x\n#endif\nint LOCAL_MACRO[3];\n",
+    ),
+    ("src/page.js", "if (browser) {\n  global.onFailure = function () {};\n}\n"),
     ("src/ranges.rs", "pub struct Limits {\n    pub range: u8,\n}\n"),
     ("src/moves.go", "package a\n\ntype Move struct {\n\tfrom, target int\n}\n"),
     (
@@ -325,6 +329,8 @@ fn every_kind_of_symbol_is_found_where_it_is_declared() {
             ("retryDelay", "src/response.js:31"),
             ("FATAL_ERROR", "src/response.js:37"),
             ("def", "src/entry.c:2"),
+            ("local_macro", "src/entry.c:7"),
+            ("onFailure", "src/page.js:2"),
             ("range", "src/ranges.rs:2"),
             ("target", "src/moves.go:4"),
             ("maxAge", "src/types.ts:2"),

@@ -241,8 +241,9 @@ impl DeclaredIn<'_> {
             DeclarationKind::Definition if initialises => return None,
             DeclarationKind::Definition => 0,
             // A macro is not local.
-            DeclarationKind::Value if in_function && !lines[line].trim().starts_with('#') => 3,
-            DeclarationKind::Value if is_type || in_function || is_top || notation == Notation::Go => 0,
+            DeclarationKind::Value if lines[line].trim().starts_with('#') => 0,
+            DeclarationKind::Value if in_function => 3,
+            DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
             DeclarationKind::Value => 1,
             DeclarationKind::Variant
                 if is_in_enum(lines, line) || (notation == Notation::Go && !in_function) =>

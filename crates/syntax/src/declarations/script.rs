@@ -45,7 +45,7 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
         at += 1;
     }
     let Some(name) = identifier(text, at) else { return };
-    if WORDS.contains(&&text[name.clone()]) && !text[name.end..].starts_with([':', '(', '?']) {
+    if WORDS.contains(&&text[name.clone()]) && !text[name.end..].starts_with([':', '(', '?', '.']) {
         return;
     }
     let path = dotted(text, &name);
