@@ -10,7 +10,7 @@ use tamis_store::StoreError;
 use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
-use crate::{escape, print};
+use crate::{escape, print, similar_paths};
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +52,20 @@ impl CliError {
 
     /// A file that the user named cannot be read.
     pub(crate) fn unreadable(path: &Path, error: impl Into<anyhow::Error>) -> CliError {
-        let message = format!("cannot read `{}`", path.display());
-        CliError::failed(error.into().context(message))
-            .hint(format!("`ls -ld {}` shows what is there", path.display()))
+        CliError::about_path("read", path, error)
+    }
+
+    /// A path that the user named cannot be read, searched or worked in.
+    pub(crate) fn about_path(action: &str, path: &Path, error: impl Into<anyhow::Error>) -> CliError {
+        let shown = path.display();
+        let hint = if path.is_dir() && action == "read" {
+            Some(format!("`tamis grep PATTERN {shown}` searches its files"))
+        } else if path.symlink_metadata().is_ok() {
+            Some(format!("`ls -ld {shown}` shows what is there"))
+        } else {
+            similar_paths::nearest(path).map(|near| format!("did you mean `{}`?", near.display()))
+        };
+        CliError { hint, ..CliError::failed(error.into().context(format!("cannot {action} `{shown}`"))) }
     }
 
     /// The result of a command that was run, as a shell reports it: a signal is 128 plus its number.

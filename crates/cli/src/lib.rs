@@ -15,6 +15,7 @@ mod print;
 mod progress;
 mod setup;
 mod signals;
+mod similar_paths;
 mod stdio;
 mod style;
 mod table;
@@ -36,7 +37,7 @@ use style::ColorWhen;
 #[derive(Parser)]
 #[command(name = "tamis", version, propagate_version = true, max_term_width = 100)]
 struct Arguments {
-    /// When to colour the output
+    /// When to colour the output: auto, always or never
     #[arg(
         long,
         global = true,

@@ -1,5 +1,7 @@
 //! Running the operations of `tools` from a command, and printing what they prune.
 
+use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -18,14 +20,19 @@ pub(crate) struct Operations {
     command: &'static str,
     environment: ConfigEnvironment,
     runtime: DetachedRuntime,
+    has_advised: Cell<bool>,
 }
+
+/// Shorter texts have hardly anything to cut, whatever the question.
+const FEW_LINES: usize = 20;
 
 impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
         let environment = ConfigEnvironment::of_process();
         let config = setup::load_failing_open(&environment)?;
         let runtime = DetachedRuntime::on_this_thread()?;
-        Ok(Operations { services: setup::services(&config)?, command, environment, runtime })
+        let services = setup::services(&config)?;
+        Ok(Operations { services, command, environment, runtime, has_advised: Cell::new(false) })
     }
 
     /// Runs an operation to its end. Ctrl-C cancels it, and ends every process that it started.
@@ -58,8 +65,14 @@ impl Operations {
         self.run(async |context| context.services.prune(job, context.caller, context.cancellation).await)
     }
 
-    /// Prints output, or the part of it that answers the question, with a summary on stderr.
-    pub(crate) fn print_answer(&self, output: Vec<u8>, arguments: &AnswerArgs) -> CliResult {
+    /// Prints output, or the part of it that answers the question, with a summary on stderr. `file` is the file it comes from,
+    /// if there are several.
+    pub(crate) fn print_answer(
+        &self,
+        file: Option<&Path>,
+        output: Vec<u8>,
+        arguments: &AnswerArgs,
+    ) -> CliResult {
         let Some(question) = arguments.question() else { return print::bytes(&output) };
         let Some(text) = utf8_or_print(output)? else { return Ok(()) };
         let (job, pruned) = self.prune(arguments.job(text, question))?;
@@ -67,12 +80,32 @@ impl Operations {
         if !pruned.pruned_text.ends_with('\n') && !pruned.pruned_text.is_empty() {
             print::bytes(b"\n")?;
         }
-        print_summary(
-            &pruned,
-            &job.text,
-            "nothing was cut; try a more specific question, or --threshold 0.7",
-        );
+        self.print_summary(file, &pruned, &job.text, "question");
         Ok(())
+    }
+
+    /// Reports on stderr how much of a text was kept, and how to recover the first cut; if nothing was cut, advises once what
+    /// to change, the `query` first.
+    pub(crate) fn print_summary(&self, file: Option<&Path>, pruned: &Pruned, text: &str, query: &str) {
+        print_warnings(&pruned.warnings);
+        let stats = &pruned.stats;
+        // The empty line after the last newline does not count.
+        let after_the_last = usize::from(text.ends_with('\n') || text.is_empty());
+        let [kept, lines] = [stats.kept_lines, stats.original_lines]
+            .map(|lines| print::grouped(lines.saturating_sub(after_the_last) as u64));
+        let [after, before] =
+            [stats.tokens_est_after, stats.tokens_est_before].map(|tokens| print::grouped(tokens as u64));
+        let file = file.map(|path| format!("{}: ", path.display())).unwrap_or_default();
+        print::note(format_args!("{file}kept {kept} of {lines} lines, about {after} of {before} tokens"));
+        if let Some(cut) = pruned.annotations.first() {
+            print::note(format_args!(
+                "`tamis recover {} {}-{}` restores the first cut",
+                pruned.prune_id, cut.original_start_line, cut.original_end_line
+            ));
+        } else if !stats.used_fallback && stats.original_lines > FEW_LINES && !self.has_advised.replace(true)
+        {
+            print::note(format_args!("nothing was cut; try a more specific {query}, or --threshold 0.7"));
+        }
     }
 
     /// The same as JSON: `about`, and the text or the output of `prune_text`.
@@ -138,27 +171,6 @@ pub(crate) fn utf8_or_print(bytes: Vec<u8>) -> Result<Option<String>, CliError> 
             print::bytes(error.as_bytes())?;
             Ok(None)
         }
-    }
-}
-
-/// Reports on stderr how much of a text was kept, and how to recover the first cut.
-pub(crate) fn print_summary(pruned: &Pruned, text: &str, nothing_cut: &str) {
-    print_warnings(&pruned.warnings);
-    let stats = &pruned.stats;
-    // The empty line after the last newline does not count.
-    let after_the_last = usize::from(text.ends_with('\n') || text.is_empty());
-    let [kept, lines] = [stats.kept_lines, stats.original_lines]
-        .map(|lines| print::grouped(lines.saturating_sub(after_the_last) as u64));
-    let [after, before] =
-        [stats.tokens_est_after, stats.tokens_est_before].map(|tokens| print::grouped(tokens as u64));
-    print::note(format_args!("kept {kept} of {lines} lines, about {after} of {before} tokens"));
-    match pruned.annotations.first() {
-        Some(cut) => print::note(format_args!(
-            "`tamis recover {} {}-{}` restores the first cut",
-            pruned.prune_id, cut.original_start_line, cut.original_end_line
-        )),
-        None if !stats.used_fallback => print::note(nothing_cut),
-        None => {}
     }
 }
 

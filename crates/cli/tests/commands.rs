@@ -111,7 +111,10 @@ fn prune_and_read_take_several_files_and_stdin() {
             "{}",
             ran.stdout
         );
-        assert_eq!(ran.stderr.matches("kept ").count(), 2, "{}", ran.stderr);
+        let summaries: Vec<_> = ran.stderr.lines().collect();
+        assert_eq!(summaries.len(), 3, "a short text needs no advice: {}", ran.stderr);
+        assert!(summaries[0].starts_with("module.py: kept "), "{}", ran.stderr);
+        assert!(summaries[2].starts_with("-: kept 1 of 1 lines, "), "{}", ran.stderr);
         let answers = fixture.run(&[arguments, &["--json"]].concat(), b"from stdin\n").json();
         assert_eq!(answers.as_array().unwrap().len(), 2);
         assert_eq!(
@@ -119,6 +122,8 @@ fn prune_and_read_take_several_files_and_stdin() {
             (&json!("module.py"), &json!("from stdin\n"))
         );
     }
+    let whole = fixture.run(&["read", "-q", goal, "--threshold", "0", "module.py", "module.py"], b"");
+    assert_eq!(whole.stderr.matches("nothing was cut; try a more").count(), 1, "{}", whole.stderr);
     // What can be read is printed; the rest is an error.
     for command in [&["read"][..], &["prune", "-g", goal]] {
         let ran = fixture.run(&[command, &["missing", "short.txt"]].concat(), b"");
@@ -137,15 +142,17 @@ fn prune_and_read_take_several_files_and_stdin() {
 fn errors_of_read_are_in_our_own_words() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.work().join("folder")).unwrap();
+    std::fs::write(fixture.work().join("folder/huge"), "").unwrap();
     std::fs::File::create(fixture.work().join("huge")).unwrap().set_len(1 << 40).unwrap();
     for (path, error) in [
         (
-            "missing",
-            "error: cannot read `missing`\n  because: No such file or directory (os error 2)\n\nhint: `ls -ld missing` shows what is there\n",
+            "flder/hug",
+            "error: cannot read `flder/hug`\n  because: No such file or directory (os error 2)\n\nhint: did you mean `folder/huge`?\n",
         ),
+        ("missing", "error: cannot read `missing`\n  because: No such file or directory (os error 2)\n"),
         (
             "folder",
-            "error: cannot read `folder`\n  because: Is a directory (os error 21)\n\nhint: `ls -ld folder` shows what is there\n",
+            "error: cannot read `folder`\n  because: Is a directory (os error 21)\n\nhint: `tamis grep PATTERN folder` searches its files\n",
         ),
         (
             "/dev/zero",
@@ -214,8 +221,7 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["prune", "--goal", "x", "nothing.txt"], 1),
-        "error: cannot read `nothing.txt`\n  because: No such file or directory (os error 2)\n\n\
-         hint: `ls -ld nothing.txt` shows what is there\n"
+        "error: cannot read `nothing.txt`\n  because: No such file or directory (os error 2)\n"
     );
     assert_eq!(
         said(&["call", "nothing"], 2),
@@ -225,6 +231,11 @@ fn errors_say_what_happened_why_and_what_to_do() {
         said(&["mcp", "--tools", "prune,none"], 2),
         "error: unknown tool or toolset `none`\n\n\
          hint: the toolsets are: default, prune, workbench, trace, research, agents, all; `tamis tools` lists the tools\n"
+    );
+    assert_eq!(
+        said(&["recover", "-"], 2),
+        "error: nothing was pasted: no prune id and no marker\n\n\
+         hint: pipe a pruned text or a marker to `tamis recover -`\n"
     );
     assert!(said(&["call", "health", "{"], 2).starts_with("error: invalid JSON input: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));

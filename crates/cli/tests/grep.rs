@@ -122,7 +122,14 @@ fn what_cannot_be_searched_is_an_error_in_plain_words() {
             "error: unknown file type `klingon`\n\nhint: types are named as in ripgrep",
         ),
         (&["x", "-g", "a[b"], "error: invalid glob: "),
-        (&["x", "missing"], "error: cannot search missing: "),
+        (
+            &["x", "missing"],
+            "error: cannot search `missing`\n  because: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["x", "src/e.ts"],
+            "error: cannot search `src/e.ts`\n  because: No such file or directory (os error 2)\n\nhint: did you mean `src/d.ts`?\n",
+        ),
     ] {
         let ran = fixture.run(&[&["grep"], arguments].concat(), b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", ran.stderr);

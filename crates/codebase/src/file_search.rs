@@ -3,6 +3,7 @@
 //! Ignore files are respected, hidden and binary files are left out, and a file that is named is searched whatever it is. Unlike
 //! [`search`](crate::search) it is not bound to roots, and finds every match, in the order of paths and lines.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -89,6 +90,31 @@ pub enum FileSearchError {
     Stopped(#[from] Stopped),
 }
 
+/// What could not be searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsearchedPath {
+    pub path: PathBuf,
+    pub cause: String,
+}
+
+impl UnsearchedPath {
+    fn of_walk(error: ignore::Error) -> UnsearchedPath {
+        match error {
+            ignore::Error::WithDepth { err, .. } => UnsearchedPath::of_walk(*err),
+            ignore::Error::WithPath { path, err } => UnsearchedPath { path, ..UnsearchedPath::of_walk(*err) },
+            ignore::Error::Io(error) => UnsearchedPath::new(Path::new("."), &error),
+            error => UnsearchedPath { path: PathBuf::from("."), cause: error.to_string() },
+        }
+    }
+
+    /// The walk wraps the system's error in one that repeats the path.
+    fn new(path: &Path, error: &io::Error) -> UnsearchedPath {
+        let cause =
+            error.get_ref().and_then(Error::source).map_or_else(|| error.to_string(), ToString::to_string);
+        UnsearchedPath { path: path.to_owned(), cause }
+    }
+}
+
 /// A file to search.
 struct Target {
     path: PathBuf,
@@ -104,12 +130,12 @@ impl FileSearch {
         }
     }
 
-    /// Searches, and passes on every file with a match. Returns what could not be searched, and why.
+    /// Searches, and passes on every file with a match. Returns what could not be searched.
     pub fn run<E: From<FileSearchError>>(
         &self,
         stop: &StopSignal,
         mut found: impl FnMut(FoundFile) -> Result<(), E>,
-    ) -> Result<Vec<String>, E> {
+    ) -> Result<Vec<UnsearchedPath>, E> {
         let matcher = self.matcher()?;
         let mut errors = Vec::new();
         let mut targets = self.targets()?.peekable();
@@ -129,7 +155,7 @@ impl FileSearch {
                 match result {
                     Ok(Some(file)) => found(file)?,
                     Ok(None) => {}
-                    Err(error) => errors.push(format!("{}: {error}", batch[number].path.display())),
+                    Err(error) => errors.push(UnsearchedPath::new(&batch[number].path, &error)),
                 }
             }
         }
@@ -149,7 +175,7 @@ impl FileSearch {
     }
 
     /// The files to search, in order.
-    fn targets(&self) -> Result<impl Iterator<Item = Result<Target, String>>, FileSearchError> {
+    fn targets(&self) -> Result<impl Iterator<Item = Result<Target, UnsearchedPath>>, FileSearchError> {
         let mut overrides = OverrideBuilder::new(".");
         for glob in &self.globs {
             overrides.add(glob).map_err(|error| FileSearchError::FileGlob(error.to_string()))?;
@@ -178,7 +204,7 @@ impl FileSearch {
         }
         let strips = self.paths.is_empty();
         Ok(walk.build().filter_map(move |entry| match entry {
-            Err(error) => Some(Err(error.to_string())),
+            Err(error) => Some(Err(UnsearchedPath::of_walk(error))),
             Ok(entry) => {
                 // A path that is named may be a link.
                 let is_named = entry.is_stdin() || (entry.depth() == 0 && !entry.path().is_dir());

@@ -38,7 +38,7 @@ mod walk;
 mod working_folder;
 
 pub use errors::{AccessError, RootError};
-pub use file_search::{FileSearch, FileSearchError, FoundFile, FoundLine};
+pub use file_search::{FileSearch, FileSearchError, FoundFile, FoundLine, UnsearchedPath};
 pub use glob::{GlobError, GlobMatches, glob};
 pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};

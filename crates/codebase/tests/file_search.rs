@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use tamis_codebase::{Case, FileSearch, FileSearchError, FoundFile, StopSignal};
+use tamis_codebase::{Case, FileSearch, FileSearchError, FoundFile, StopSignal, UnsearchedPath};
 use tokio_util::sync::CancellationToken;
 
 fn folder() -> tempfile::TempDir {
@@ -27,7 +27,7 @@ fn search(pattern: &str, paths: Vec<PathBuf>) -> FileSearch {
     FileSearch { pattern: pattern.to_owned(), case: Case::Respect, paths, ..FileSearch::default() }
 }
 
-fn run(search: &FileSearch) -> (Vec<FoundFile>, Vec<String>) {
+fn run(search: &FileSearch) -> (Vec<FoundFile>, Vec<UnsearchedPath>) {
     let mut files = Vec::new();
     let found = |file| {
         files.push(file);
@@ -48,7 +48,8 @@ fn a_walk_leaves_out_what_ripgrep_leaves_out_and_a_named_file_is_searched() {
     assert_eq!(files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(), [at("out/c.rs"), at("b.bin")]);
     assert_eq!(files[1].lines, [], "a binary file only matches");
     assert!(files[1].binary.as_ref().unwrap().starts_with("binary file matches"), "{:?}", files[1].binary);
-    assert!(errors.len() == 1 && errors[0].contains("missing"), "{errors:?}");
+    let cause = "No such file or directory (os error 2)".to_owned();
+    assert_eq!(errors, [UnsearchedPath { path: at("missing"), cause }]);
 }
 
 #[test]

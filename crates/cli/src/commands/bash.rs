@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     if answer.json {
         print::json(&operations.answer_json(("exit_code", json!(code)), output, &answer)?)?;
     } else if !output.is_empty() {
-        operations.print_answer(output, &answer)?;
+        operations.print_answer(None, output, &answer)?;
     }
     setup::finish(&operations.services);
     CliError::passed(code, signal)

@@ -97,7 +97,8 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
         if answer.question().is_none() { print::bytes(&output.take()) } else { Ok(()) }
     })?;
     for error in &errors {
-        print::note(format_args!("error: cannot search {error}"));
+        let cause = anyhow::anyhow!("{}", error.cause);
+        print::error(&CliError::about_path("search", &error.path, cause));
     }
     let code = match (errors.is_empty(), has_matches) {
         (false, _) => 2,
@@ -108,7 +109,7 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
     match (answer.json, answer.question()) {
         (true, Some(_)) => print::json(&operations.answer_json(("exit_code", json!(code)), text, answer)?)?,
         (true, None) => print::json(&json!({"exit_code": code, "matches": matches}))?,
-        (false, Some(_)) if !text.is_empty() => operations.print_answer(text, answer)?,
+        (false, Some(_)) if !text.is_empty() => operations.print_answer(None, text, answer)?,
         (false, _) => {}
     }
     setup::finish(&operations.services);

@@ -12,7 +12,7 @@ use tamis_tools::PruneJob;
 use super::read::one_or_all;
 use crate::error::{CliError, CliResult};
 use crate::input::{self, Input};
-use crate::operation::{Operations, print_summary, print_warnings, share, utf8_or_print};
+use crate::operation::{Operations, print_warnings, share, utf8_or_print};
 use crate::{print, setup, style};
 
 /// Cut a text down to what a goal needs
@@ -116,8 +116,8 @@ impl Prune {
         let Some(text) = utf8_or_print(bytes)? else { return Ok(None) };
         let (job, pruned) = operations.prune(self.job(text))?;
         print::bytes(style::pruned(&pruned.pruned_text).as_bytes())?;
-        let nothing_cut = "nothing was cut; try a more specific --goal, or --threshold 0.7";
-        print_summary(&pruned, &job.text, nothing_cut);
+        let file = (self.files.len() > 1).then_some(path);
+        operations.print_summary(file, &pruned, &job.text, "--goal");
         Ok(None)
     }
 

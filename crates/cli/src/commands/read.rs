@@ -38,7 +38,8 @@ pub(crate) fn run(arguments: Read) -> CliResult {
             answers.push(operations.answer_json(("path", json!(path)), bytes, &answer)?);
         } else {
             print::file_head(path, index, files.len())?;
-            operations.print_answer(bytes, &answer)?;
+            let file = (files.len() > 1).then_some(path.as_path());
+            operations.print_answer(file, bytes, &answer)?;
         }
     }
     if answer.json && !answers.is_empty() {

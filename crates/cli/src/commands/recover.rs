@@ -121,6 +121,10 @@ fn parse(pasted: &str) -> Result<(String, Vec<(i64, i64)>), CliError> {
     }
     match id {
         Some(id) => Ok((format!("{ID}{id}"), ranges)),
+        None if pasted.trim().is_empty() => {
+            Err(CliError::usage("nothing was pasted: no prune id and no marker")
+                .hint("pipe a pruned text or a marker to `tamis recover -`"))
+        }
         None => Err(CliError::usage(format!("`{}` has no prune id", escape::line(pasted.trim())))
             .hint("a prune id begins with `prn_`; `tamis recover --list` shows those of recent prunes")),
     }

@@ -8,7 +8,6 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis_clients::{
@@ -190,10 +189,9 @@ fn cannot_prune(url: Option<&str>) -> Option<String> {
 
 fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
     let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
-    found.with_context(|| format!("cannot work in folder `{}`", folder.display())).map_err(|error| CliError {
+    found.map_err(|error| CliError {
         kind: Kind::Usage,
-        error,
-        hint: Some(format!("`ls -ld {}` shows what is there", folder.display())),
+        ..CliError::about_path("work in folder", folder, error)
     })
 }
 

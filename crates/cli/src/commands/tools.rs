@@ -54,7 +54,5 @@ pub(crate) fn run(arguments: Tools) -> CliResult {
             first_sentence.trim().to_owned(),
         ]);
     }
-    print::text(&table.render(table::screen()))?;
-    print::note("research reads local files only; there is no `web_research`");
-    Ok(())
+    print::text(&table.render(table::screen()))
 }
