@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 use tamis_config::ConfigEnvironment;
 use tamis_sieve::{PruneOptions, PruneWarning, Pruned};
@@ -89,8 +90,7 @@ impl Operations {
     pub(crate) fn print_summary(&self, file: Option<&Path>, pruned: &Pruned, text: &str, query: &str) {
         print_warnings(&pruned.warnings);
         let stats = &pruned.stats;
-        // The empty line after the last newline does not count.
-        let after_the_last = usize::from(text.ends_with('\n') || text.is_empty());
+        let after_the_last = lines_after_the_last_newline(text);
         let [kept, lines] = [stats.kept_lines, stats.original_lines]
             .map(|lines| print::grouped(lines.saturating_sub(after_the_last) as u64));
         let [after, before] =
@@ -118,7 +118,14 @@ impl Operations {
         let text = String::from_utf8(output)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let mut answer = match arguments.question() {
-            Some(question) => json!(self.prune(arguments.job(text, question))?.1),
+            Some(question) => {
+                let (job, mut pruned) = self.prune(arguments.job(text, question))?;
+                let after_the_last = lines_after_the_last_newline(&job.text);
+                for lines in [&mut pruned.stats.original_lines, &mut pruned.stats.kept_lines] {
+                    *lines = lines.saturating_sub(after_the_last);
+                }
+                json!(pruned)
+            }
             None => json!({"text": text}),
         };
         answer[about.0] = about.1;
@@ -130,7 +137,7 @@ impl Operations {
 #[derive(Args)]
 pub(crate) struct AnswerArgs {
     /// Keep only what answers this question
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = NonEmptyStringValueParser::new())]
     question: Option<String>,
     /// Cut lines that score below this, 0 to 1; a higher threshold cuts more
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share, requires = "question")]
@@ -141,9 +148,8 @@ pub(crate) struct AnswerArgs {
 }
 
 impl AnswerArgs {
-    /// The question, unless it is empty.
     pub(crate) fn question(&self) -> Option<&str> {
-        self.question.as_deref().filter(|question| !question.is_empty())
+        self.question.as_deref()
     }
 
     fn job(&self, text: String, question: &str) -> PruneJob {
@@ -151,6 +157,11 @@ impl AnswerArgs {
         job.options.threshold = self.threshold as f32;
         job
     }
+}
+
+/// The contract's tools count the empty line after the last newline; people do not.
+fn lines_after_the_last_newline(text: &str) -> usize {
+    usize::from(text.ends_with('\n') || text.is_empty())
 }
 
 /// Parses a number from 0 to 1.

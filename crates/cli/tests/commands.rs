@@ -28,6 +28,10 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     let lines: Vec<_> = text.split('\n').collect();
     assert_eq!(recovered.stdout, format!("{}\n", lines[first - 1..last].join("\n")));
     assert_eq!(fixture.run(&["recover", arguments[1]], b"").stdout, text, "without lines, the whole text");
+    let count = text.lines().count();
+    let beyond = fixture.run(&["recover", arguments[1], "9000"], b"");
+    assert_eq!(beyond.stderr, format!("error: the text has no line 9000\n\nhint: it has {count} lines\n"));
+    assert_eq!(fixture.run(&["recover", arguments[1], "-n"], b"").stdout.lines().count(), count);
     let numbered = fixture.run(&["recover", arguments[1], "2", "1", "--numbers"], b"");
     assert_eq!(numbered.stdout, "2│ import sys\n1│ import os\n");
 
@@ -43,7 +47,7 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
 
     let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!(shown["savings"]["calls"], 3);
-    assert_eq!(shown["savings"]["recoveries"], 3);
+    assert_eq!(shown["savings"]["recoveries"], 4);
     assert_eq!(shown["recovery"]["originals"], 1, "the same text is kept once");
 }
 
@@ -251,6 +255,9 @@ fn read_grep_and_bash_answer_a_question() {
     let fixture = Fixture::new();
     std::fs::write(fixture.work().join("module.py"), module()).unwrap();
     std::fs::write(fixture.work().join("odd.bin"), b"caf\xe9").unwrap();
+    std::fs::write(fixture.work().join("odd"), "one\ntwo\n").unwrap();
+    std::fs::write(fixture.work().join("odd:2"), "a file of this name\n").unwrap();
+    std::fs::write(fixture.work().join("lines.txt"), "one\ntwo\nthree\n").unwrap();
     let question = ["-q", "how does cache_17 fill the cache"];
     for (command, needed) in [
         (&["read", "module.py"][..], "cache_step_17_3"),
@@ -288,7 +295,7 @@ fn read_grep_and_bash_answer_a_question() {
     for (command, code, stdout) in [
         (&["bash", "--", "exit 7"][..], 7, ""),
         (&["bash", "-q", "x", "--", "exit 7"], 7, "\n[exit code: 7]\n"),
-        (&["bash", "-q", "x", "--", "kill -9 $$"], 137, "\n[exit code: null]\n"),
+        (&["bash", "-q", "x", "--", "kill -9 $$"], 137, "\n[ended by signal 9]\n"),
         (&["bash", "-q", "x", "true"], 0, ""),
         (&["bash", "echo", "two", "words"], 0, "two words\n"),
         (&["bash", "-q", "x", "echo", "two", "words"], 0, "two words\n"),
@@ -302,6 +309,17 @@ fn read_grep_and_bash_answer_a_question() {
         (&["grep", "nothing-like-it", "module.py"], 1, ""),
         (&["grep", "nothing-like-it", "module.py", "-q", "x"], 1, ""),
         (&["grep", "x", "missing", "-q", "x"], 2, ""),
+        (&["grep", "x", "module.py", "-q", ""], 2, ""),
+        (&["read", "module.py", "-q", ""], 2, ""),
+        (&["prune", "module.py", "-g", ""], 2, ""),
+        (&["read", "lines.txt:2-3"], 0, "two\nthree\n"),
+        (&["read", "lines.txt:2"], 0, "two\n"),
+        (&["read", "lines.txt:3-9", "-n"], 0, "3│ three\n"),
+        (&["read", "lines.txt", "-n"], 0, "1│ one\n2│ two\n3│ three\n"),
+        (&["read", "lines.txt:3,1"], 0, "three\none\n"),
+        (&["read", "lines.txt:4"], 1, ""),
+        (&["read", "lines.txt:7-6"], 1, ""),
+        (&["read", "odd:2"], 0, "a file of this name\n"),
     ] {
         let ran = fixture.run(command, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);

@@ -241,6 +241,11 @@ fn a_folder_that_cannot_be_made_cuts_nothing() {
     let ran = finish(&mut command, module().as_bytes());
     assert_eq!((ran.code, ran.stdout), (Some(0), module()));
     assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("busy"), "{}", ran.stderr);
+    let mut command = fixture.tamis(&["recover", "prn_aaaaaaaaaaaaaaaabbbbbb"]);
+    let ran = finish(command.env("TAMIS_DATA_DIR", "/proc/tamis"), b"");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.starts_with("error: cannot open the data folder `/proc/tamis`\n"), "{}", ran.stderr);
 }
 
 #[test]

@@ -159,6 +159,9 @@ fn read_grep_and_bash_take_a_threshold_and_print_json() {
             assert!(default.get(key).is_some(), "{command:?}: {key}");
         }
         assert!(default["stats"]["pruned_lines"].as_u64() > Some(0), "{command:?}");
+        if command[0] == "read" {
+            assert_eq!(default["stats"]["original_lines"], module().lines().count());
+        }
         assert_eq!(whole["stats"]["pruned_lines"], 0, "{command:?}");
     }
     let read = fixture.run(&["read", "--json", "module.py"], b"").json();

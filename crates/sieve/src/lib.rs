@@ -114,7 +114,12 @@ impl Sieve {
         // Originals expire long before the ledger's rows, the oldest first.
         for mut prune in store.ledger.recent_prunes(limit)? {
             let Some(id) = PruneId::parse(&prune.prune_id) else { continue };
-            if store.recovery.is_kept(&id.text, now) {
+            if let Ok(text) = store.recovery.read(&id.text, now) {
+                // The ledger counts as the contract does: with the empty line after the last newline.
+                if text.ends_with('\n') {
+                    prune.lines_before = prune.lines_before.saturating_sub(1);
+                    prune.lines_after = prune.lines_after.saturating_sub(1);
+                }
                 prune.goal = store.recovery.goal(&id, now);
                 kept.push(prune);
             }

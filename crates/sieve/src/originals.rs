@@ -120,6 +120,7 @@ impl OriginalStore {
     ) -> Result<(), OriginalError> {
         let path = self.path(id);
         let mut packed = None;
+        let mut missing = None;
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 std::thread::sleep(Duration::from_millis(attempt as u64));
@@ -147,12 +148,12 @@ impl OriginalStore {
                     return Ok(());
                 }
                 Ok(false) => {}
-                // The folder was removed just now.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // The folder was removed just now, or can never be made.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = Some(error),
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(OriginalError::Busy)
+        Err(missing.map_or(OriginalError::Busy, OriginalError::Io))
     }
 
     /// Extends the expiry of an existing file, after checking its content.

@@ -43,6 +43,8 @@ pub enum RecoverError {
         range: (i64, i64),
         /// The number of lines of the original, if the range is beyond it.
         lines: Option<usize>,
+        /// Whether the last of these lines is the empty one after the last newline.
+        ends_in_newline: bool,
     },
     #[error("the requested lines exceed {limit} bytes")]
     TooLarge { limit: usize },
@@ -87,7 +89,7 @@ pub(crate) fn extract(
     let mut raw_text = String::new();
     let mut clamped = Vec::with_capacity(ranges.len());
     for (index, &range) in ranges.iter().enumerate() {
-        let (start, end) = clamp(range, lines.len())?;
+        let (start, end) = clamp(range, &lines)?;
         if index > 0 {
             raw_text.push('\n');
         }
@@ -110,17 +112,18 @@ pub(crate) fn extract(
     Ok(RecoveredText { raw_text, metadata })
 }
 
-/// Clamps a range to a text of `lines` lines. A range may end beyond the text, but not begin there.
-fn clamp(range: (i64, i64), lines: usize) -> Result<(usize, usize), RecoverError> {
+/// Clamps a range to a text of these lines. A range may end beyond the text, but not begin there.
+fn clamp(range: (i64, i64), lines: &[&str]) -> Result<(usize, usize), RecoverError> {
     let (start, end) = range;
+    let ends_in_newline = lines.last().is_some_and(|line| line.is_empty());
     if start < 1 || end < start {
-        return Err(RecoverError::InvalidRange { range, lines: None });
+        return Err(RecoverError::InvalidRange { range, lines: None, ends_in_newline });
     }
     let start = usize::try_from(start).unwrap_or(usize::MAX);
-    if start > lines {
-        return Err(RecoverError::InvalidRange { range, lines: Some(lines) });
+    if start > lines.len() {
+        return Err(RecoverError::InvalidRange { range, lines: Some(lines.len()), ends_in_newline });
     }
-    Ok((start, usize::try_from(end).unwrap_or(usize::MAX).min(lines)))
+    Ok((start, usize::try_from(end).unwrap_or(usize::MAX).min(lines.len())))
 }
 
 #[cfg(test)]
@@ -128,7 +131,7 @@ mod tests {
     use super::*;
 
     fn invalid(range: (i64, i64), lines: Option<usize>) -> Result<RecoveredText, RecoverError> {
-        Err(RecoverError::InvalidRange { range, lines })
+        Err(RecoverError::InvalidRange { range, lines, ends_in_newline: false })
     }
 
     fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<RecoveredText, RecoverError> {

@@ -159,7 +159,7 @@ fn errors_of_recovery_are_distinct() {
     }
     for (range, lines) in [((0, 1), None), ((3, 2), None), ((7, 7), Some(6))] {
         let error = sieve.recover(&id, &[(1, 1), range], false, &caller()).unwrap_err();
-        assert_eq!(error, RecoverError::InvalidRange { range, lines });
+        assert_eq!(error, RecoverError::InvalidRange { range, lines, ends_in_newline: true });
     }
 }
 
@@ -348,7 +348,7 @@ fn recent_prunes_are_those_that_can_be_recovered() {
     assert_eq!(listed(1).len(), 1);
     let prunes = listed(9);
     let prune = prunes.iter().find(|prune| prune.prune_id == first).unwrap();
-    assert_eq!((prune.lines_before, prune.lines_after), (6, 4));
+    assert_eq!((prune.lines_before, prune.lines_after), (5, 3));
     assert_eq!(
         (prune.tool.as_str(), prune.goal.as_deref()),
         (caller().tool.as_str(), Some("2-3 hors focus"))

@@ -51,7 +51,7 @@ fn failure(prune_id: &str, error: RecoverError) -> Failure {
     let hint = error.hint();
     let (rpc_code, code) = match error {
         RecoverError::NotFound { .. } => (-32004, "prune_id_not_found"),
-        RecoverError::InvalidRange { range, lines } => {
+        RecoverError::InvalidRange { range, lines, .. } => {
             data.insert("range".into(), json!({"start_line": range.0, "end_line": range.1}));
             if let Some(lines) = lines {
                 data.insert("original_lines".into(), lines.into());

@@ -22,6 +22,9 @@ pub(crate) struct Bash {
     command: Vec<String>,
 }
 
+/// What agents get for a command that a signal ended.
+const NO_EXIT_CODE: &[u8] = b"\n[exit code: null]";
+
 pub(crate) fn run(arguments: Bash) -> CliResult {
     let Bash { answer, command } = arguments;
     let operations = Operations::new("bash")?;
@@ -40,7 +43,13 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     if let Some(note) = limit_note(&ended) {
         print::note(note);
     }
-    let output = assembled_output(ended);
+    let mut output = assembled_output(ended);
+    if let Some(signal) = signal
+        && output.ends_with(NO_EXIT_CODE)
+    {
+        output.truncate(output.len() - NO_EXIT_CODE.len());
+        output.extend_from_slice(format!("\n[ended by signal {signal}]").as_bytes());
+    }
     if answer.json {
         print::json(&operations.answer_json(("exit_code", json!(code)), output, &answer)?)?;
     } else if !output.is_empty() {

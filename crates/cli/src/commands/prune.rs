@@ -3,6 +3,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use tamis_sieve::{PruneOptions, PruneWarning, Pruned};
@@ -22,7 +23,7 @@ use crate::{print, setup, style};
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Keep the lines that this goal needs
-    #[arg(long, short)]
+    #[arg(long, short, value_parser = NonEmptyStringValueParser::new())]
     goal: String,
     /// Kind of text [default: detected]
     #[arg(long, value_enum)]

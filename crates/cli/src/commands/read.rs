@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tamis_codebase::ReadError;
 
+use super::recover::Ranges;
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
 use crate::{input, print, setup};
@@ -11,23 +12,26 @@ use crate::{input, print, setup};
 /// Print files, or the part of each that answers a question
 ///
 /// With --question, cuts are marked and can be restored with `tamis recover`. Without it, files are printed unchanged. Several
-/// files get a line with their path in front.
+/// files get a line with their path in front. FILE:3-5 and FILE:3 are lines of a file, as answers name them.
 #[derive(Args)]
 pub(crate) struct Read {
     /// Files to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Prefix each line with its number
+    #[arg(long, short, conflicts_with = "question")]
+    numbers: bool,
     #[command(flatten)]
     answer: AnswerArgs,
 }
 
 pub(crate) fn run(arguments: Read) -> CliResult {
-    let Read { files, answer } = arguments;
+    let Read { files, numbers, answer } = arguments;
     let operations = Operations::new("read")?;
     let mut answers = Vec::new();
     let mut failed = Vec::new();
     for (index, path) in files.iter().enumerate() {
-        let bytes = match read(&operations, path) {
+        let bytes = match read_part(&operations, path, numbers) {
             Ok(bytes) => bytes,
             Err(error) => {
                 failed.push(error);
@@ -47,6 +51,41 @@ pub(crate) fn run(arguments: Read) -> CliResult {
     }
     setup::finish(&operations.services);
     CliError::last_of(failed)
+}
+
+/// The text of a file, or of the lines that follow its name.
+fn read_part(operations: &Operations, path: &Path, numbers: bool) -> Result<Vec<u8>, CliError> {
+    let (file, ranges) = match lines_of(path) {
+        Some((file, Ranges(ranges))) if !path.exists() => (file, Some(ranges)),
+        _ => (path, None),
+    };
+    let bytes = read(operations, file)?;
+    if ranges.is_none() && !numbers {
+        return Ok(bytes);
+    }
+    let lines: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut part = Vec::new();
+    for (first, last) in ranges.unwrap_or_else(|| vec![(1, i64::MAX)]) {
+        if first > 1 && first > lines.len() as i64 {
+            let error = anyhow::anyhow!("`{}` has no line {first}", file.display());
+            return Err(
+                CliError::failed(error).hint(format!("it has {}", print::count(lines.len() as u64, "line")))
+            );
+        }
+        for number in first..=last.min(lines.len() as i64) {
+            if numbers {
+                part.extend_from_slice(format!("{number}│ ").as_bytes());
+            }
+            part.extend_from_slice(lines[number as usize - 1]);
+        }
+    }
+    Ok(part)
+}
+
+/// `src/lib.rs:3-5` as a file and lines.
+fn lines_of(path: &Path) -> Option<(&Path, Ranges)> {
+    let (file, lines) = path.to_str()?.rsplit_once(':')?;
+    Some((Path::new(file), lines.parse().ok()?))
 }
 
 fn read(operations: &Operations, path: &Path) -> Result<Vec<u8>, CliError> {

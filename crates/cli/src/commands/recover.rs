@@ -2,7 +2,9 @@ use std::str::FromStr;
 
 use clap::Args;
 use serde_json::json;
-use tamis_sieve::RecentPrune;
+use tamis_config::{Config, ConfigEnvironment};
+use tamis_sieve::{RecentPrune, RecoverError};
+use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
 use crate::operation::Operations;
@@ -38,7 +40,7 @@ pub(crate) struct Recover {
 
 /// One or more ranges of lines, separated by commas.
 #[derive(Clone, Debug, PartialEq)]
-struct Ranges(Vec<(i64, i64)>);
+pub(super) struct Ranges(pub(super) Vec<(i64, i64)>);
 
 impl FromStr for Ranges {
     type Err = String;
@@ -81,7 +83,8 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
         }
         pasted => pasted.join(" "),
     };
-    let (prune_id, mut ranges) = parse(&pasted)?;
+    let (prune_id, ranges) = parse(&pasted)?;
+    let mut ranges = each_line_once(ranges);
     let is_whole = ranges.is_empty();
     if is_whole {
         ranges.push((1, i64::MAX));
@@ -89,10 +92,12 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     let recovered = operations.run(async |context| {
         context.services.recover(prune_id, ranges, arguments.numbers, context.caller).await
     })?;
-    let recovered = recovered.map_err(|error| {
-        let hint = error.hint();
-        CliError { hint: hint.map(str::to_owned), ..CliError::failed(error) }
-    })?;
+    let mut recovered = recovered.map_err(explain)?;
+    // The empty line after the last newline is no line to a person.
+    let last = recovered.metadata.ranges.last().map_or(0, |range| range.end_line);
+    if is_whole && let Some(text) = recovered.raw_text.strip_suffix(&format!("{last}│ ")) {
+        recovered.raw_text.truncate(text.len());
+    }
     if arguments.json {
         print::json(&recovered)?;
     } else if is_whole {
@@ -103,6 +108,62 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     }
     setup::finish(&operations.services);
     Ok(())
+}
+
+/// The error in the words of this command.
+fn explain(error: RecoverError) -> CliError {
+    match error {
+        RecoverError::InvalidRange { range: (first, _), lines: Some(lines), ends_in_newline } => {
+            let lines = (lines - usize::from(ends_in_newline)) as u64;
+            let error = anyhow::anyhow!("the text has no line {first}");
+            CliError::failed(error).hint(format!("it has {}", print::count(lines, "line")))
+        }
+        RecoverError::NotFound { .. } => unopened_data_folder().unwrap_or_else(|| hinted(error)),
+        error => hinted(error),
+    }
+}
+
+fn hinted(error: RecoverError) -> CliError {
+    CliError { hint: error.hint().map(str::to_owned), ..CliError::failed(error) }
+}
+
+/// Why no id can be known: the data folder cannot be used.
+fn unopened_data_folder() -> Option<CliError> {
+    let config = Config::load(&ConfigEnvironment::of_process()).ok()?;
+    let folder = DataDir::at(config.data_dir());
+    if let Err(error) = folder.secure() {
+        return Some(error.into());
+    }
+    let error = folder.create().and_then(|()| std::fs::read_dir(config.data_dir()).map(drop)).err()?;
+    let message = format!("cannot open the data folder `{}`", config.data_dir().display());
+    Some(
+        CliError::failed(anyhow::Error::new(error).context(message))
+            .hint("TAMIS_DATA_DIR names the data folder"),
+    )
+}
+
+/// The ranges in their order, without the lines that an earlier one has.
+fn each_line_once(ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    let mut unique: Vec<(i64, i64)> = Vec::new();
+    for range in ranges {
+        let mut parts = vec![range];
+        for &(first, last) in &unique {
+            let without = |(begin, end): (i64, i64)| {
+                let outside = [(begin, end.min(first - 1)), (begin.max(last.saturating_add(1)), end)];
+                outside.into_iter().filter(|(begin, end)| begin <= end)
+            };
+            // Both parts are the whole range where nothing overlaps.
+            parts = parts
+                .into_iter()
+                .flat_map(|part| match part.1 < first || part.0 > last {
+                    true => vec![part],
+                    false => without(part).collect(),
+                })
+                .collect();
+        }
+        unique.extend(parts);
+    }
+    unique
 }
 
 /// The prune id in what was pasted, and the lines to restore: an id with lines, markers or parts of them, or a command that tamis
@@ -222,6 +283,19 @@ mod tests {
         let other = marker("1-2").replace("bbbbbb", "cccccc");
         for wrong in [format!("{}{other}", marker("1-2")), "nothing".to_owned(), format!("{id} 7-6")] {
             assert!(parse(&wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_restored_once() {
+        for (ranges, expected) in [
+            (vec![(6, 8), (7, 9)], vec![(6, 8), (9, 9)]),
+            (vec![(7, 9), (6, 10)], vec![(7, 9), (6, 6), (10, 10)]),
+            (vec![(2, 2), (1, 1)], vec![(2, 2), (1, 1)]),
+            (vec![(1, i64::MAX), (4, 5)], vec![(1, i64::MAX)]),
+            (vec![(4, 5), (1, i64::MAX)], vec![(4, 5), (1, 3), (6, i64::MAX)]),
+        ] {
+            assert_eq!(each_line_once(ranges.clone()), expected, "{ranges:?}");
         }
     }
 
