@@ -458,7 +458,16 @@ fn config_sets_gets_and_finds_the_file() {
     let overridden =
         finish(fixture.tamis(&["config", "set", "http.port", "4002"]).env("TAMIS_HTTP_PORT", "5"), b"");
     assert!(overridden.stderr.contains("TAMIS_HTTP_PORT overrides it here"), "{}", overridden.stderr);
+    let unset = finish(fixture.tamis(&["config", "unset", "http.port"]).env("TAMIS_HTTP_PORT", "5"), b"");
+    assert!(unset.stderr.contains("TAMIS_HTTP_PORT still sets it here"), "{}", unset.stderr);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[http]\n\n[github]\ntoken = \"s3cret\"\n");
     for (arguments, code, error) in [
+        (
+            &["config", "unset", "http.port"][..],
+            1,
+            "error: `http.port` is not set in your configuration file\n\nhint: ",
+        ),
+        (&["config", "unset", "http.prot"], 2, "error: unknown setting `http.prot`\n\nhint: "),
         (&["config", "get", "http.prot"][..], 2, "error: unknown setting `http.prot`\n\nhint: "),
         (&["config", "get", "http.token"], 1, "error: `http.token` is not set\n\nhint: "),
         (&["config", "set", "http.prot", "1"], 2, "error: unknown setting `http.prot`\n\nhint: "),

@@ -103,6 +103,17 @@ fn the_options_are_those_of_ripgrep() {
             ],
         ),
         (&["-n", r"n(ee|oo)dle\b", "a.rs"], &["2:fn needle() {}", "5:last needle"]),
+        (&["-e", "before", "-e", "after", "a.rs"], &["1:fn before() {}", "4:fn after() {}"]),
+        (&["-F", "-e", "needle()", "-e", "last", "a.rs"], &["2:fn needle() {}", "5:last needle"]),
+        (&["-e", "-x", "a.rs"], &[]),
+        (&["-c", "needle"], &["a.rs:3", "b.py:2", "src/d.ts:1"]),
+        (&["-c", "needle", "a.rs"], &["3"]),
+        (&["-c", "-C1", "needle", "a.rs"], &["3"]),
+        (&["-c", "no such thing", "a.rs"], &[]),
+        (&["-o", "needles?", "a.rs"], &["2:needle", "3:needles", "5:needle"]),
+        (&["-o", "e[et]", "src"], &["src/d.ts:1:et", "src/d.ts:1:ee"]),
+        (&["-rn", "after", "a.rs"], &["4:fn after() {}"]),
+        (&["-R", "let", "src"], &["src/d.ts:1:let needle = 3;"]),
     ] {
         let ran = fixture.run(&[&["grep"], arguments].concat(), b"");
         assert_eq!(lines(&ran), expected, "{arguments:?}: {}", ran.stderr);
@@ -214,6 +225,10 @@ fn output_is_that_of_ripgrep() {
         &["^$", "README.md"],
         &[r"\d$"],
         &["needle$", "-i"],
+        &["-e", "needle", "-e", "fn", "-c"],
+        &["-c", "needle", "a.rs"],
+        &["-o", "n.e"],
+        &["-o", "-e", "let", "-e", "needle", "src"],
     ] {
         let mut rg = Command::new("rg");
         rg.args(["--no-config", "-n", "--no-heading", "--color", "never", "--sort", "path"]).args(arguments);

@@ -303,7 +303,12 @@ fn what_is_found_can_be_seen_whole() {
     assert_eq!(placed(&["read|bake", "--regex", "--type", "user"]), [("019a".to_owned(), 0)]);
     assert_eq!(placed(&["file", "--failed"]), [shop(5)]);
     assert_eq!(placed(&["file_path", "--type", "ToolCall", "--session", "fb3c"]), [shop(3)]);
-    assert_eq!(past.run(&["search", "nothing like it"]).stderr, "no matches\n");
+    assert_eq!(placed(&["the", "parser"]), [shop(0)], "words are joined");
+    assert_eq!(past.run(&["search", "nothing"]).stderr, "no matches\n");
+    assert_eq!(
+        past.run(&["search", "nothing", "like it"]).stderr,
+        "no matches; --words finds the words in any order\n"
+    );
     assert_eq!(
         past.said(&["event", "fb3cff44:3"]),
         lines(&[
@@ -498,7 +503,9 @@ fn where_no_agent_ever_ran_it_says_where_it_looked() {
         [&["sessions"] as &[&str], &["projects"], &["usage"], &["savings"], &["search", "anything"]]
     {
         let ran = past.run(arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{arguments:?}");
+        // Only a search without a match is like grep's.
+        let code = i32::from(arguments[0] == "search");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?}");
         assert_eq!(ran.stderr, looked, "{arguments:?}");
     }
     assert!(!past.said(&["index"]).contains("recognised"));
@@ -507,6 +514,17 @@ fn where_no_agent_ever_ran_it_says_where_it_looked() {
     let past = Past::new();
     let none = past.run(&["sessions", "--provider", "opencode"]);
     assert!(none.stderr.starts_with("no sessions match; "), "{}", none.stderr);
+    for (arguments, code) in [
+        (&["sessions", "--project", "."][..], 0),
+        (&["sessions", "--provider", "opencode"], 0),
+        (&["usage", "--project", "."], 0),
+        (&["savings", "--project", "."], 0),
+        (&["search", "prices", "--project", "."], 1),
+        (&["search", "no-such-word"], 1),
+        (&["search", "no-such-word", "--json"], 1),
+    ] {
+        assert_eq!(past.run(arguments).code, Some(code), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -632,7 +650,9 @@ fn secrets_and_escape_sequences_never_reach_the_terminal() {
                 command.arg("--json");
             }
             let ran = finish(&mut command, b"");
-            assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+            // A secret is not found.
+            let code = i32::from(arguments == ["search", &key[..20]]);
+            assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);
             let raw = |letter: char| {
                 letter != '\n' && (letter.is_control() || ('\u{202a}'..='\u{202e}').contains(&letter))
             };

@@ -28,8 +28,8 @@ const SHOWN_STDIN: &str = "<stdin>";
 /// A search in files, with ripgrep's options.
 #[derive(Clone, Debug, Default)]
 pub struct FileSearch {
-    /// A regular expression, unless `literal` is set.
-    pub pattern: String,
+    /// Regular expressions, of which one must match; plain texts if `literal` is set.
+    pub patterns: Vec<String>,
     pub literal: bool,
     pub case: Case,
     /// Whether only whole words match.
@@ -170,7 +170,7 @@ impl FileSearch {
             .word(self.words)
             .case_smart(self.case == Case::Smart)
             .case_insensitive(self.case == Case::Ignore)
-            .build(&self.pattern)
+            .build_many(&self.patterns)
             .map_err(|error| FileSearchError::Pattern(error.to_string()))
     }
 

@@ -24,7 +24,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn search(pattern: &str, paths: Vec<PathBuf>) -> FileSearch {
-    FileSearch { pattern: pattern.to_owned(), case: Case::Respect, paths, ..FileSearch::default() }
+    FileSearch { patterns: vec![pattern.to_owned()], case: Case::Respect, paths, ..FileSearch::default() }
 }
 
 fn run(search: &FileSearch) -> (Vec<FoundFile>, Vec<UnsearchedPath>) {

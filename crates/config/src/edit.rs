@@ -18,6 +18,51 @@ pub fn set_user_setting(
 ) -> Result<PathBuf, ConfigError> {
     let setting = Setting::named(name).ok_or_else(|| ConfigError::UnknownName { name: name.to_owned() })?;
     let value = parse(environment, setting, value)?;
+    edit(environment, |document, failed| {
+        let (table, key) = setting.name.split_once('.').unwrap_or(("", setting.name));
+        let table: &mut dyn TableLike = document
+            .entry(table)
+            .or_insert_with(toml_edit::table)
+            .as_table_like_mut()
+            .ok_or_else(|| failed(format!("`{table}` is not a table")))?;
+        match table.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = value;
+                *old.decor_mut() = decor;
+            }
+            None => {
+                table.insert(key, Item::Value(value));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Removes a setting from the user's file, and returns the file's path; none if the file does not set it.
+pub fn unset_user_setting(
+    environment: &ConfigEnvironment,
+    name: &str,
+) -> Result<Option<PathBuf>, ConfigError> {
+    let setting = Setting::named(name).ok_or_else(|| ConfigError::UnknownName { name: name.to_owned() })?;
+    if !environment.user_file().ok_or(ConfigError::NoHome)?.exists() {
+        return Ok(None);
+    }
+    let mut was_set = false;
+    let path = edit(environment, |document, _| {
+        let (table, key) = setting.name.split_once('.').unwrap_or(("", setting.name));
+        let table = document.get_mut(table).and_then(Item::as_table_like_mut);
+        was_set = table.and_then(|table| table.remove(key)).is_some();
+        Ok(())
+    })?;
+    Ok(was_set.then_some(path))
+}
+
+/// Changes the user's file, and returns its path. `change` also gets how to report why it failed.
+fn edit(
+    environment: &ConfigEnvironment,
+    change: impl FnOnce(&mut DocumentMut, &dyn Fn(String) -> ConfigError) -> Result<(), ConfigError>,
+) -> Result<PathBuf, ConfigError> {
     let path = environment.user_file().ok_or(ConfigError::NoHome)?;
     // A dotfile manager may have made it a link, which stays one.
     let path = path.canonicalize().unwrap_or(path);
@@ -33,22 +78,7 @@ pub fn set_user_setting(
     };
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| failed(error.message().to_owned()))?;
-    let (table, key) = setting.name.split_once('.').unwrap_or(("", setting.name));
-    let table: &mut dyn TableLike = document
-        .entry(table)
-        .or_insert_with(toml_edit::table)
-        .as_table_like_mut()
-        .ok_or_else(|| failed(format!("`{table}` is not a table")))?;
-    match table.get_mut(key).and_then(Item::as_value_mut) {
-        Some(old) => {
-            let decor = old.decor().clone();
-            *old = value;
-            *old.decor_mut() = decor;
-        }
-        None => {
-            table.insert(key, Item::Value(value));
-        }
-    }
+    change(&mut document, &failed)?;
     write(folder, &path, &document.to_string()).map_err(|error| failed(error.to_string()))?;
     Ok(path)
 }

@@ -20,7 +20,7 @@ mod settings;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-pub use edit::set_user_setting;
+pub use edit::{set_user_setting, unset_user_setting};
 pub use environment::ConfigEnvironment;
 pub use files::project_root;
 pub use kinds::{SecretText, is_on};

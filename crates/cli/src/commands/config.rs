@@ -1,6 +1,8 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tamis_config::{Config, ConfigEnvironment, ConfigError, ConfigSource, Setting, set_user_setting};
+use tamis_config::{
+    Config, ConfigEnvironment, ConfigError, ConfigSource, Setting, set_user_setting, unset_user_setting,
+};
 
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, setup};
@@ -27,6 +29,7 @@ enum Command {
     Path(Path),
     Get(Get),
     Set(Set),
+    Unset(Unset),
 }
 
 /// Print the path of your configuration file
@@ -59,6 +62,16 @@ struct Set {
     value: String,
 }
 
+/// Remove a setting from your configuration file
+///
+/// The setting then has its default, unless a flag, the environment or the project sets it. Exits with 1 if the file does not set
+/// it.
+#[derive(Args)]
+struct Unset {
+    /// Name of the setting, such as http.port
+    name: String,
+}
+
 pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
     let environment = ConfigEnvironment::of_process();
     match arguments.command {
@@ -66,6 +79,7 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
         Some(Command::Path(_)) => path(&environment),
         Some(Command::Get(get)) => self::get(&environment, &get),
         Some(Command::Set(set)) => self::set(&environment, &set),
+        Some(Command::Unset(unset)) => self::unset(&environment, &unset.name),
     }
 }
 
@@ -129,6 +143,20 @@ fn set(environment: &ConfigEnvironment, arguments: &Set) -> CliResult {
     let setting = find(&config, &arguments.name)?;
     if !matches!(setting.source, ConfigSource::UserFile(_)) {
         print::note(format_args!("warning: {} overrides it here", setting.source));
+    }
+    Ok(())
+}
+
+fn unset(environment: &ConfigEnvironment, name: &str) -> CliResult {
+    let Some(path) = unset_user_setting(environment, name)? else {
+        let error = anyhow::anyhow!("`{name}` is not set in your configuration file");
+        return Err(CliError::failed(error).hint("`tamis config --explain` shows the source of each value"));
+    };
+    print::note(format_args!("unset {name} in {}", path.display()));
+    let (config, _) = Config::explain(environment);
+    let setting = find(&config, name)?;
+    if !matches!(setting.source, ConfigSource::Default) {
+        print::note(format_args!("warning: {} still sets it here", setting.source));
     }
     Ok(())
 }

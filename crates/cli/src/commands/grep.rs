@@ -16,11 +16,15 @@ use crate::{escape, input, print, setup};
 /// 0 if there are matches, 1 if there are none, and 2 after an error. The tool `grep` of agents runs `grep -rn` instead.
 #[derive(Args)]
 pub(crate) struct Grep {
-    /// Regular expression to search for
-    pattern: String,
+    /// Regular expression to search for; with --regexp, a path
+    #[arg(required_unless_present = "regexp")]
+    pattern: Option<String>,
     /// Files or folders to search; `-` is stdin [default: the current folder]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Search for this regular expression instead of PATTERN; repeatable
+    #[arg(long, short = 'e', value_name = "PATTERN", allow_hyphen_values = true)]
+    regexp: Vec<String>,
     /// Ignore case
     #[arg(long, short)]
     ignore_case: bool,
@@ -39,6 +43,12 @@ pub(crate) struct Grep {
     /// Show only the paths of files with matches
     #[arg(long, short = 'l')]
     files_with_matches: bool,
+    /// Show only the number of matching lines of each file with matches
+    #[arg(long, short, conflicts_with_all = ["files_with_matches", "only_matching", "json"])]
+    count: bool,
+    /// Show only the parts of lines that match
+    #[arg(long, short, conflicts_with_all = ["files_with_matches", "invert_match"])]
+    only_matching: bool,
     /// Search only files that match this glob, or with `!` in front only others; repeatable
     #[arg(long, short, value_name = "GLOB")]
     glob: Vec<String>,
@@ -63,6 +73,9 @@ pub(crate) struct Grep {
     /// Line numbers are always shown; for ripgrep's users.
     #[arg(long, short = 'n', hide = true)]
     line_number: bool,
+    /// Folders are always searched with what is in them; for grep's users.
+    #[arg(long, short = 'r', short_alias = 'R', hide = true)]
+    recursive: bool,
     #[command(flatten)]
     answer: AnswerArgs,
 }
@@ -71,23 +84,27 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
     let operations = Operations::new("grep")?;
     // Paths are shown as they are given, so they must be valid from here.
     std::env::set_current_dir(operations.services.workbench.folder.path())?;
-    if arguments.paths.iter().any(|path| path.as_os_str() == "-") {
+    let search = arguments.search();
+    if search.paths.iter().any(|path| path.as_os_str() == "-") {
         input::announce_stdin();
     }
-    let search = arguments.search();
     let answer = &arguments.answer;
     let mut output = Output {
         has_paths: search.has_several_files(),
         has_context: search.before + search.after > 0,
         files_only: search.files_only,
+        counts: arguments.count,
         is_colored: style::is_on_stdout() && answer.question().is_none(),
         is_terminal: io::stdout().is_terminal(),
         ..Output::default()
     };
     let mut matches = Vec::new();
     let mut has_matches = false;
-    let errors = search.run(&StopSignal::never(), |file| {
+    let errors = search.run(&StopSignal::never(), |mut file| {
         has_matches = true;
+        if arguments.only_matching {
+            file.lines = only_matches(&file.lines);
+        }
         if answer.json && answer.question().is_none() {
             matches.extend(matches_json(&file));
             return Ok(());
@@ -123,6 +140,7 @@ struct Output {
     has_paths: bool,
     has_context: bool,
     files_only: bool,
+    counts: bool,
     is_colored: bool,
     /// Names are then shown without control characters.
     is_terminal: bool,
@@ -139,6 +157,15 @@ impl Output {
         if self.files_only {
             self.paint(path, Style::Path);
             self.text.push(b'\n');
+            return;
+        }
+        if self.counts {
+            if self.has_paths {
+                self.paint(path, Style::Path);
+                self.text.push(b':');
+            }
+            let count = file.lines.iter().filter(|line| line.is_match).count();
+            self.text.extend_from_slice(format!("{count}\n").as_bytes());
             return;
         }
         let follows_file = std::mem::replace(&mut self.has_files, true) && self.has_context;
@@ -194,6 +221,17 @@ impl Output {
     }
 }
 
+/// A line for each part that matches.
+fn only_matches(lines: &[FoundLine]) -> Vec<FoundLine> {
+    let parts = lines.iter().flat_map(|line| line.matches.iter().map(move |found| (line, found)));
+    let parts = parts.filter(|(_, found)| !found.is_empty()).map(|(line, found)| {
+        let text = line.text[found.clone()].to_vec();
+        let whole = 0..text.len();
+        FoundLine { number: line.number, text, matches: vec![whole], is_match: true, follows_gap: false }
+    });
+    parts.collect()
+}
+
 fn matches_json(file: &FoundFile) -> Vec<Value> {
     let path = file.path.to_string_lossy();
     let line = |line: &FoundLine| {
@@ -225,9 +263,20 @@ impl From<FileSearchError> for CliError {
 
 impl Grep {
     fn search(&self) -> FileSearch {
-        let context = self.context.unwrap_or(0);
+        let mut paths = self.paths.clone();
+        let patterns = match (&self.pattern, self.regexp.is_empty()) {
+            (Some(pattern), true) => vec![pattern.clone()],
+            (path, _) => {
+                paths.splice(..0, path.iter().map(PathBuf::from));
+                self.regexp.clone()
+            }
+        };
+        let context = |lines: Option<usize>| match self.count || self.only_matching {
+            true => 0,
+            false => lines.or(self.context).unwrap_or(0),
+        };
         FileSearch {
-            pattern: self.pattern.clone(),
+            patterns,
             literal: self.fixed_strings,
             case: match (self.ignore_case, self.smart_case) {
                 (true, _) => Case::Ignore,
@@ -236,13 +285,13 @@ impl Grep {
             },
             words: self.word_regexp,
             invert: self.invert_match,
-            paths: self.paths.clone(),
+            paths,
             globs: self.glob.clone(),
             types: self.types.clone(),
             hidden: self.hidden,
             ignored: self.no_ignore,
-            before: self.before_context.unwrap_or(context),
-            after: self.after_context.unwrap_or(context),
+            before: context(self.before_context),
+            after: context(self.after_context),
             files_only: self.files_with_matches,
         }
     }

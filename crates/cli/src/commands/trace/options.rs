@@ -132,6 +132,8 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
             begun.len()
         ))
         .hint("give a longer prefix; `tamis trace projects --json` shows whole hashes")),
+        // A folder without sessions is no error: the list is empty.
+        _ if resolved.is_dir() => Ok(Project::hash_of(&folders[1])),
         _ => Err(CliError::failed(anyhow::anyhow!("no session was started in `{named}`"))
             .hint("`tamis trace projects` lists the projects")),
     }

@@ -16,11 +16,12 @@ use crate::{escape, print};
 /// Search messages, tool calls and results, latest sessions first
 ///
 /// Ignores case. Finds QUERY as a substring of a text or of the arguments of a call unless --words or --regex is given.
-/// `tamis trace event SESSION:EVENT` shows a match.
+/// `tamis trace event SESSION:EVENT` shows a match. Exits with 1 if nothing was found, like grep.
 #[derive(Args)]
 pub(crate) struct SearchCommand {
     /// Text to search for
-    query: String,
+    #[arg(required = true)]
+    query: Vec<String>,
     /// Find the words of QUERY, in any order
     #[arg(long, conflicts_with = "regex")]
     words: bool,
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     let is_of_type =
         |kind: &&EventKind| arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()));
     let search = SearchRequest {
-        query: arguments.query.clone(),
+        query: arguments.query.join(" "),
         mode: match (arguments.words, arguments.regex) {
             (true, _) => TraceSearchMode::Words,
             (_, true) => TraceSearchMode::Regex,
@@ -76,7 +77,10 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         most: arguments.limit,
     };
     let finder = CompiledQuery::of(&search)?;
+    let is_phrase = search.mode == TraceSearchMode::Substring && search.query.trim().contains(' ');
     let (matches, more) = find(&trace, arguments, search)?;
+    // As grep does: 1 if there are none.
+    let code = i32::from(matches.is_empty());
     if arguments.source.json {
         let matches: Vec<_> = matches
             .into_iter()
@@ -92,10 +96,16 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
                 })
             })
             .collect();
-        return print::json(&json!({"matches": matches, "has_more": more}));
+        print::json(&json!({"matches": matches, "has_more": more}))?;
+        return CliError::passed(Some(code), None);
     }
     if matches.is_empty() {
-        return render::nothing(&trace, "no matches");
+        let message = match is_phrase {
+            true => "no matches; --words finds the words in any order",
+            false => "no matches",
+        };
+        render::nothing(&trace, message)?;
+        return CliError::passed(Some(code), None);
     }
     let mut rows = Vec::new();
     for found in matches {
