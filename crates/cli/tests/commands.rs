@@ -324,6 +324,10 @@ fn read_grep_and_bash_answer_a_question() {
         let ran = fixture.run(command, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);
     }
+    let mut elsewhere = fixture.tamis(&["read", "odd:2", "line.txt"]);
+    let ran = finish(elsewhere.current_dir("/").env("TAMIS_WORKBENCH_DIR", fixture.work()), b"");
+    assert_eq!(ran.stdout, "==> odd:2 <==\na file of this name\n", "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("hint: did you mean `lines.txt`?\n"), "{}", ran.stderr);
     for command in [&["bash", "cat"][..], &["bash", "-q", "x", "cat"]] {
         assert_eq!(fixture.run(command, b"from stdin").stdout.trim_end(), "from stdin", "{command:?}");
     }

@@ -28,6 +28,8 @@ pub(crate) struct Read {
 pub(crate) fn run(arguments: Read) -> CliResult {
     let Read { files, numbers, answer } = arguments;
     let operations = Operations::new("read")?;
+    // Whether a file exists, and which one is near, is decided where files are read.
+    std::env::set_current_dir(operations.services.workbench.folder.path())?;
     let mut answers = Vec::new();
     let mut failed = Vec::new();
     for (index, path) in files.iter().enumerate() {
