@@ -120,10 +120,10 @@ fn help_and_docs_list_what_each_tool_costs() {
     let mut docs = format!(
         "# Tools\n\n\
          Generated from the code. A client keeps the name, description and input schema of every tool in its context, so each tool\n\
-         has a cost in every session, called or not. `tamis mcp` serves the default tools: {} bytes, about {} tokens.\n\
+         takes context in every session, even if it is not called. `tamis mcp` serves the default tools: {} bytes, about {} tokens.\n\
          `--tools` selects others, by toolset or by name: `tamis mcp --tools default,locate_in_codebase`, `tamis mcp --tools all`\n\
          ({} bytes). The toolset `agents` is only for agents that `tamis agents start` started. `tamis tools` prints this table\n\
-         without it.\n\n\
+         without that toolset.\n\n\
          | tool | toolset | default | bytes | description |\n| --- | --- | --- | ---: | --- |\n",
         grouped(default_bytes),
         grouped(default_bytes / 4),
@@ -170,7 +170,7 @@ fn docs_list_every_setting() {
          | | Linux | macOS | Windows |\n| --- | --- | --- | --- |\n\
          | `config.toml` | `$XDG_CONFIG_HOME/tamis` or `~/.config/tamis` | `~/Library/Application Support/tamis` | `%APPDATA%\\tamis` |\n\
          | data folder | `$XDG_DATA_HOME/tamis` or `~/.local/share/tamis` | `~/Library/Application Support/tamis` | `%LOCALAPPDATA%\\tamis` |\n\n\
-         `tamis config path` prints the path of `config.toml`; `TAMIS_CONFIG` names another file. Not settings, but also read:\n\
+         `tamis config path` prints the path of `config.toml`; `TAMIS_CONFIG` names another file. Also read, but not settings:\n\
          `TAMIS_PAGER` or `PAGER` (the pager for long output on a terminal; empty for none) and `NO_COLOR`.\n\n\
          A project's `.tamis.toml` comes with the repository and is not trusted: it may do what the column \"project\"\n\
          says, and anything else in it is ignored with a warning. Relative paths start at the working folder, or at the\n\

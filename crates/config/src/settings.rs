@@ -127,7 +127,7 @@ settings! {
     TraceConfig {
         /// Log files and folders to read instead of the agents' own folders
         logs: Vec<PathBuf> = PathList, "trace.logs", ["TAMIS_TRACE_LOGS"], optional(), or_default();
-        /// Prices of models in USD per million tokens, instead of the known ones: "MODEL DATE INPUT CACHED_INPUT CACHE_WRITE OUTPUT"
+        /// Model prices in USD per million tokens, instead of the built-in ones: "MODEL DATE INPUT CACHED_INPUT CACHE_WRITE OUTPUT"
         prices: Vec<String> = TextList, "trace.prices", ["TAMIS_TRACE_PRICES"], optional(), or_default();
     }
 

@@ -11,8 +11,9 @@ use crate::{print, setup};
 
 /// Run a command, and keep the output that answers a question
 ///
-/// One word is a command line for bash: `tamis bash 'make 2>&1 | tail'`. Several are a program and its arguments: `tamis bash --
-/// ls 'a b'`. Exits with the command's own exit code. Without --question and --json, bash replaces this process.
+/// A single argument is a command line for bash: `tamis bash 'make 2>&1 | tail'`. Several arguments are a program and its
+/// arguments: `tamis bash -- ls 'a b'`. Exits with the command's own exit code. With neither --question nor --json, bash replaces
+/// this process.
 #[derive(Args)]
 pub(crate) struct Bash {
     #[command(flatten)]

@@ -12,11 +12,11 @@ use crate::{escape, input, print, setup};
 
 /// Search files, and keep the matches that answer a question
 ///
-/// Searches as ripgrep does: recursively, without hidden, binary and ignored files, with Rust's regular expressions. Exits with
-/// 0 if there are matches, 1 if there are none, and 2 after an error. The tool `grep` of agents runs `grep -rn` instead.
+/// Searches like ripgrep: recursively, without hidden, binary and ignored files, with Rust's regular expressions. Exits with
+/// 0 if there are matches, 1 if there are none, and 2 after an error. The tool `grep`, for agents, runs `grep -rn` instead.
 #[derive(Args)]
 pub(crate) struct Grep {
-    /// Regular expression to search for; with --regexp, a path
+    /// Regular expression to search for; with --regexp, this is a path
     #[arg(required_unless_present = "regexp")]
     pattern: Option<String>,
     /// Files or folders to search; `-` is stdin [default: the current folder]
@@ -43,13 +43,13 @@ pub(crate) struct Grep {
     /// Show only the paths of files with matches
     #[arg(long, short = 'l')]
     files_with_matches: bool,
-    /// Show only the number of matching lines of each file with matches
+    /// Show only the number of matching lines in each file with matches
     #[arg(long, short, conflicts_with_all = ["files_with_matches", "only_matching", "json"])]
     count: bool,
-    /// Show only the parts of lines that match
+    /// Show only the matching parts of lines
     #[arg(long, short, conflicts_with_all = ["files_with_matches", "invert_match"])]
     only_matching: bool,
-    /// Search only files that match this glob, or with `!` in front only others; repeatable
+    /// Search only files that match this glob; with a leading `!`, exclude them; repeatable
     #[arg(long, short, value_name = "GLOB")]
     glob: Vec<String>,
     /// Search only files of this type, such as rust or py; repeatable
@@ -67,7 +67,7 @@ pub(crate) struct Grep {
     /// Also search hidden files; `.git` is never searched
     #[arg(long)]
     hidden: bool,
-    /// Also search files that .gitignore and other ignore files name
+    /// Also search files that .gitignore and other ignore files exclude
     #[arg(long)]
     no_ignore: bool,
     /// Line numbers are always shown; for ripgrep's users.

@@ -147,8 +147,8 @@ pub(crate) fn tool_costs() -> String {
     }
     row("all", false, &|tool| tool.toolset != Toolset::Agents);
     text.push_str(
-        "\nAgents that `tamis agents start` started have `agents` too, by default and in `all`; others cannot.\n\
-         Names of tools select single tools, as in `--tools default,locate_in_codebase`.",
+        "\nOnly agents that `tamis agents start` started get `agents`: by default, in `all`, or by name.\n\
+         Tool names select single tools, as in `--tools default,locate_in_codebase`.",
     );
     text
 }

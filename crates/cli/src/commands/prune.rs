@@ -19,7 +19,8 @@ use crate::{print, setup, style};
 /// Cut a text down to what a goal needs
 ///
 /// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line; `tamis recover` takes the
-/// marker, or its prune id and line numbers. Several files get a line with their path in front.
+/// marker, or its prune id and line numbers. With several files, a line with its path
+/// precedes each.
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Keep the lines that this goal needs
@@ -49,7 +50,7 @@ pub(crate) struct Prune {
     /// Print the JSON output of `prune_text`
     #[arg(long)]
     json: bool,
-    /// Files to prune; `-` is stdin, which is also read if no file is given
+    /// Files to prune; `-` is stdin, the default
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

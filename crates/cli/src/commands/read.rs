@@ -11,8 +11,8 @@ use crate::{input, print, setup};
 
 /// Print files, or the part of each that answers a question
 ///
-/// With --question, cuts are marked and can be restored with `tamis recover`. Without it, files are printed unchanged. Several
-/// files get a line with their path in front. FILE:3-5 and FILE:3 are lines of a file, as answers name them.
+/// With --question, cuts are marked and can be restored with `tamis recover`. Without it, files are printed unchanged. With
+/// several files, a line with its path precedes each. FILE:3-5 and FILE:3 select lines of a file, as references in answers do.
 #[derive(Args)]
 pub(crate) struct Read {
     /// Files to read; `-` is stdin

@@ -16,9 +16,9 @@ const ID: &str = "prn_";
 
 /// Restore lines that were cut
 ///
-/// Takes a prune id and lines, such as 120-154 or 105-106,110, or else restores the whole text. Also takes what was pasted: a
-/// marker, a part of one, or several, best in quotes: `tamis recover '⟦PRUNÉ: prune_id=prn_… lignes 6-44 (39) …⟧'`. `-` reads it
-/// from stdin.
+/// Takes a prune id and lines, such as 120-154 or 105-106,110; without lines, restores the whole text. Also takes pasted markers,
+/// whole or in part, preferably in quotes: `tamis recover '⟦PRUNÉ: prune_id=prn_… lignes 6-44 (39) …⟧'`. `-` reads them from
+/// stdin.
 #[derive(Args)]
 pub(crate) struct Recover {
     /// Prune id (prn_…) and lines, or markers

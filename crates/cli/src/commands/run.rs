@@ -31,8 +31,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// Run a coding agent on a prompt, non-interactively
 ///
 /// Prints the agent's messages to stdout as they arrive, and its tool calls, diagnostics and a summary to stderr. With --pruner,
-/// the agent also gets the tools read, grep and bash, which prune with tamis, or with the service at PRUNER_URL if that is set:
-/// read and grep without confirmation, bash as its own permissions allow or with --allow-bash. When the run ends, so does every
+/// the agent also gets the tools read, grep and bash, which prune with tamis, or with the pruner at PRUNER_URL if that is set:
+/// read and grep without confirmation, bash as the agent's permissions allow or with --allow-bash. When the run ends, so does every
 /// process that the agent started.
 #[derive(Args)]
 pub(crate) struct Run {

@@ -29,11 +29,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 ///
 /// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's API at /prune, agents at /api, their events at /ws, and /metrics and
 /// /health. Also coordinates the agents of the data folder; if another `tamis serve` already does, forwards to it and takes over
-/// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux. --stop ends a server that
-/// `tamis agents start` started in the background.
+/// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux. --stop stops the
+/// coordinator, such as one that `tamis agents start` started in the background.
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Stop the server that coordinates the agents of the data folder
+    /// Stop the coordinator of the data folder
     #[arg(long, exclusive = true)]
     stop: bool,
     #[arg(

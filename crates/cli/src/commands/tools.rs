@@ -9,8 +9,8 @@ use crate::table::{self, Align, Table};
 
 /// List the tools
 ///
-/// BYTES is the context that a tool takes in every session of a client. `tamis mcp` serves those with a `*` by default, and
-/// others by --tools.
+/// BYTES is the context that a tool takes in every session of a client. `tamis mcp` serves tools marked `*` by default, and
+/// others with --tools.
 #[derive(Args)]
 pub(crate) struct Tools {
     /// Print names, toolsets, sizes, descriptions and input schemas

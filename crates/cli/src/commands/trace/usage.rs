@@ -17,7 +17,8 @@ use crate::{escape, print, setup};
 /// Show token usage
 ///
 /// Counts each request once, at its largest report, including those of subagents. --explain shows which reports in a session's
-/// logs count, and why. USD is what the requests cost at list prices, whatever you pay; a model without a price has none.
+/// logs count, and why. USD is the cost at list prices, which may differ from what you pay; a model without a price
+/// has no cost.
 #[derive(Args)]
 pub(crate) struct Usage {
     /// Grouping; days are in UTC
