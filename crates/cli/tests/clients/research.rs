@@ -99,7 +99,7 @@ fn asks(agent: TestClient) {
     for report in [report, located, analyzed, patterns, nothing] {
         assert_report(report);
     }
-    assert_eq!(report["synthesis"]["references"][0], "prices.py:1", "{report}");
+    assert_eq!(report["synthesis"]["references"][0], "prices.py:1-2", "{report}");
     assert!(report["artifactPath"].is_string() && report["patterns"].is_object(), "{report}");
     assert!(
         located["locator"]["value"]["references"][0].as_str().is_some_and(|at| at.starts_with("gateway.py"))
@@ -160,7 +160,7 @@ fn the_inspector_finds_the_research_tools_portable() {
         let reply = printed(&call("research_codebase", json!({"question": "Where is parse_price?"})));
         let report: Value = serde_json::from_str(&text(reply)).expect("a report");
         assert_report(&report);
-        assert_eq!(report["synthesis"]["references"][0], "prices.py:1");
+        assert_eq!(report["synthesis"]["references"][0], "prices.py:1-2");
         // 5 is a result that calls itself an error.
         let refused = call("locate_in_codebase", json!({"question": "a", "roots": ["/etc"]}));
         assert_eq!(refused.code(), Some(5), "{refused:#?}");
