@@ -34,7 +34,7 @@ pub(crate) fn turn_off() {
     }
 }
 
-/// Writes output to the pager, and starts it for the first. Returns false if there is none.
+/// Writes output to the pager, which the first call starts. Returns false if no pager is used.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<bool> {
     let mut state = lock();
     if matches!(*state, State::NotStarted) {

@@ -118,7 +118,7 @@ fn output_goes_through_the_pager_on_a_terminal_and_the_exit_code_stays() {
     let missing =
         paged(&fixture, &["read", "text.txt", "--color=never"], &[("TAMIS_PAGER", "no-such-pager")]);
     assert_eq!(missing.text, "warning: cannot find the pager `no-such-pager`\none\ntwo\n");
-    // Without a terminal there is none.
+    // Output that does not go to a terminal is not paged.
     let piped = finish(fixture.tamis(&["read", "text.txt"]).env("TAMIS_PAGER", PAGER), b"");
     assert_eq!(piped.stdout, "one\ntwo\n");
 }

@@ -89,7 +89,7 @@ impl Place {
     }
 
     /// Refuses a repository of another user, unless `safe.directory` allows it. git checks this only when it searches for the
-    /// repository itself, and here it is told where the repository is.
+    /// repository itself; tamis passes it the path.
     pub(crate) fn check_owner(&self, git: &Git) -> Result<()> {
         let us = rustix::process::geteuid().as_raw();
         // `sudo` works in the user's own repositories.

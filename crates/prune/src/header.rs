@@ -9,7 +9,7 @@ const BLOCKS: [(&str, &str); 6] =
 /// Signs of a comment that ends with its line.
 const LINE_COMMENTS: [&str; 5] = ["//", "#", "--", ";", "%"];
 
-/// The last line of the header; none in a text that does not begin with a comment. One that is never closed is none.
+/// The last line of the header, or `None` if the text does not begin with a comment or the comment is never closed.
 pub(crate) fn header_end(lines: &[&str], attributes: &LineAttributes) -> Option<usize> {
     let text = |line: usize| lines[line].trim_start_matches('\u{feff}').trim();
     let filled = |from: usize| (from..lines.len()).find(|line| !attributes.blank[*line]);

@@ -101,7 +101,7 @@ impl Connections {
         Connections { shared: Arc::new(shared) }
     }
 
-    /// A place for a new connection. When there is none, the connection that has waited longest for a request is dropped, or
+    /// Reserves a place for a new connection. If all are taken, the connection that has waited longest for a request is dropped, or
     /// the new one waits until an idle one is old enough to be dropped.
     pub(crate) async fn open(&self) -> Connection {
         let came = Instant::now();

@@ -43,7 +43,7 @@ impl Passage {
     }
 }
 
-/// Lines of a part of a long definition: about so many, and at most half more.
+/// Target number of lines for each part of a long definition. A part has at most half as many more.
 const LINES: usize = 20;
 /// Passages begin at least this many lines apart.
 const APART: usize = 16;
