@@ -5,7 +5,7 @@
 //! are the contract's object, with a status by its code.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -32,7 +32,6 @@ use tamis_redact::{Redacted, excerpt};
 use crate::Served;
 use crate::body::{self, Bodies};
 use crate::guard::{Admitted, only_with_identity, only_with_token, only_with_token_or_identity};
-use crate::per_minute::PerMinute;
 use crate::routes::not_found;
 use crate::ws::{self, Followers};
 
@@ -352,17 +351,11 @@ async fn metrics(State(served): State<Served>) -> Response {
     }
 }
 
-/// Calls without an identity that are recorded in a minute: a flood must not fill the audit trail.
-static RECORDED: PerMinute = PerMinute::new(60);
-
 /// Records a forwarded call without a valid identity in the audit trail, which no answer waits for.
 pub(crate) fn record_stranger(served: &Served, path: &str) {
     let tools = [RequestReview::TOOL, SendFeedback::TOOL, CreatePullRequest::TOOL, CreateIssues::TOOL];
     let tool = tools.into_iter().find(|tool| path.strip_prefix(CALLS) == Some(*tool));
     let (Some(tool), Some(agents)) = (tool, served.services.agents().cloned()) else { return };
-    if RECORDED.pass(Instant::now()).is_none() {
-        return;
-    }
     tokio::spawn(async move {
         if let Err(error) = agents.record_refusal(tool, None, Value::Null, identity_required()).await {
             tracing::warn!(%error, "cannot record a refused call");
