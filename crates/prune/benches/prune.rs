@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tamis_prune::{Cut, EngineRequest, PruneLimits, prune};
+use tamis_prune::{Cut, EngineRequest, PruneLimits, ShownMemory, prune};
 use tamis_text::TextKind;
 
 const GOAL: &str =
@@ -84,4 +84,19 @@ fn logs(bencher: divan::Bencher<'_, '_>, lines: usize) {
 fn kind_of_a_source_file(bencher: divan::Bencher<'_, '_>) {
     let text = source(2_000);
     bencher.bench(|| TextKind::detect(&text));
+}
+
+/// A session of 5 MB of tool results, of which the window's worth is searched for a text of 30,000 characters.
+#[divan::bench]
+fn what_was_shown_in_a_long_session(bencher: divan::Bencher<'_, '_>) {
+    let results: Vec<String> =
+        (0..500).map(|number| format!("{number}\n{}", &source(300)[..10_000])).collect();
+    let text = source(1_000)[..30_000].to_owned();
+    bencher.bench(|| {
+        let mut memory = ShownMemory::new(50_000);
+        for result in &results {
+            memory.add("cat a.rs", result.as_str(), &[]);
+        }
+        memory.runs(&text)
+    });
 }

@@ -1,6 +1,7 @@
 //! The engine: given a text, a goal and limits, which lines are cut, and why.
 //!
-//! Entry point: [`prune`]. [`TextAnalysis`] gives the steps separately, for examples and for training.
+//! Entry points: [`prune`]; [`ShownMemory`] for what a session was already shown. [`TextAnalysis`] gives the steps
+//! separately, for examples and for training.
 //!
 //! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
 //! `line_attributes`) and the words (`index`), measure each line (`features`), score it (`scorer`, `network`), let closing
@@ -28,6 +29,7 @@ mod protect;
 mod reason;
 mod scorer;
 mod select;
+mod shown;
 
 use tamis_text::TextKind;
 
@@ -35,6 +37,7 @@ pub use analysis::TextAnalysis;
 pub use features::{Feature, FeatureTable};
 pub use plain_text::PlainText;
 pub use reason::{CutCause, CutPlace, CutReason};
+pub use shown::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
 pub const ENGINE_VERSION: &str = "skimmer-2";

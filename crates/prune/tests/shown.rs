@@ -1,0 +1,199 @@
+//! The memory of what a session was shown: what it may report, and what it must never report.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use proptest::prelude::*;
+use tamis_prune::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
+
+fn numbered(numbers: impl Iterator<Item = usize>) -> String {
+    numbers.map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n")
+}
+
+fn run(first_line: usize, last_line: usize, label: &str, results_ago: usize, first: usize) -> ShownRun {
+    let place = ShownPlace { label: label.to_owned(), results_ago, first_line: first };
+    ShownRun { first_line, last_line, place }
+}
+
+#[test]
+fn an_overlapping_read_is_found_with_its_place() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("sed -n 1,40p a.rs", numbered(1..41), &[]);
+    memory.add("ls", "a.rs\nb.rs", &[]);
+    assert_eq!(memory.runs(&numbered(31..61)), [run(1, 10, "sed -n 1,40p a.rs", 2, 31)]);
+    assert_eq!(memory.runs(&numbered(36..61)), [], "five lines are not a run");
+    assert_eq!(memory.runs(&numbered(35..61)), [run(1, 6, "sed -n 1,40p a.rs", 2, 35)]);
+    assert_eq!(memory.runs(""), []);
+    assert_eq!(ShownMemory::new(50_000).runs(&numbered(1..41)), []);
+}
+
+#[test]
+fn the_longest_run_counts_and_then_the_latest() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("whole", numbered(1..101), &[]);
+    memory.add("part", numbered(11..31), &[]);
+    assert_eq!(memory.runs(&numbered(11..31)), [run(1, 20, "part", 1, 1)]);
+    assert_eq!(memory.runs(&numbered(11..51)), [run(1, 40, "whole", 2, 11)]);
+}
+
+#[test]
+fn one_text_may_have_runs_of_several_places() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("first", numbered(1..21), &[]);
+    memory.add("second", numbered(30..51), &[]);
+    let text = format!("{}\nnew\n{}", numbered(5..15), numbered(30..40));
+    assert_eq!(memory.runs(&text), [run(1, 10, "first", 2, 5), run(12, 21, "second", 1, 1)]);
+}
+
+#[test]
+fn compaction_forgets() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("before", numbered(1..41), &[]);
+    memory.forget();
+    assert_eq!(memory.runs(&numbered(1..41)), []);
+    memory.add("after", numbered(1..41), &[]);
+    assert_eq!(memory.runs(&numbered(1..41)), [run(1, 40, "after", 1, 1)]);
+}
+
+#[test]
+fn what_was_cut_was_not_shown() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("cut", numbered(1..41), &[(8, 12), (30, 40)]);
+    let all = memory.runs(&numbered(1..41));
+    assert_eq!(all, [run(1, 7, "cut", 1, 1), run(13, 29, "cut", 1, 13)]);
+    // A run does not go on over a cut, even where the text has the lines on both sides of it.
+    let without = format!("{}\n{}", numbered(3..8), numbered(13..18));
+    assert_eq!(memory.runs(&without), []);
+}
+
+#[test]
+fn what_is_out_of_the_window_is_not_reported() {
+    let tokens = |text: &str| text.len().div_ceil(4);
+    let (old, new) = (numbered(1..41), numbered(100..301));
+    for (spare, expected) in [(tokens(&old) + 8, vec![run(1, 40, "old", 2, 1)]), (0, vec![])] {
+        let mut memory = ShownMemory::new(tokens(&new) + spare);
+        memory.add("old", old.as_str(), &[]);
+        memory.add("new", new.as_str(), &[]);
+        assert_eq!(memory.runs(&old), expected, "{spare}");
+    }
+    // Of a result that is larger than the window, the end counts, under its own line numbers.
+    let mut memory = ShownMemory::new(50);
+    memory.add("large", numbered(1..1001), &[(995, 996)]);
+    assert_eq!(memory.runs(&numbered(1..1001)), [run(977, 994, "large", 1, 977)]);
+}
+
+#[test]
+fn blank_lines_and_braces_are_no_run_by_themselves() {
+    let mut memory = ShownMemory::new(50_000);
+    let braces = "}\n\n    }\n}\n\n}\n)\n;\n\n}\n";
+    memory.add("braces", braces, &[]);
+    memory.add("code", format!("fn a() {{\n    b();\n    c();\n{braces}"), &[]);
+    assert_eq!(memory.runs(braces), []);
+    // Beside words they belong to the run, on both sides.
+    let text = format!("x\n}}\n\nlet a;\nlet b;\nlet c;\nlet d;\n{braces}y");
+    memory.add("both", text.replace('x', "w").replace('y', "z"), &[]);
+    assert_eq!(memory.runs(&text), [run(2, 17, "both", 1, 2)]);
+}
+
+/// Few different lines, so that runs are common; some without words.
+fn a_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![4 => (0..6u8).prop_map(|word| format!("w{word}")), 1 => Just(String::new()), 1 => Just("}".to_owned())];
+    prop::collection::vec(line, 0..60).prop_map(|lines| lines.join("\n"))
+}
+
+/// A result with the lines that were cut from it.
+type CutResult = (String, Vec<(usize, usize)>);
+
+/// Results, a text whose parts come from them, and a window.
+fn a_session() -> impl Strategy<Value = (Vec<CutResult>, String, usize)> {
+    let cuts = prop::collection::vec((1..60usize, 0..8usize), 0..3).prop_map(|mut cuts| {
+        cuts.sort_unstable();
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for (first, more) in cuts {
+            if ranges.last().is_none_or(|(_, last)| first > last + 1) {
+                ranges.push((first, first + more));
+            }
+        }
+        ranges
+    });
+    let results = prop::collection::vec((a_text(), cuts), 1..5);
+    (
+        results,
+        a_text(),
+        prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..40usize), 0..4),
+        1..400usize,
+    )
+        .prop_map(|(results, mut text, parts, window)| {
+            for (of, from, length) in parts {
+                let lines: Vec<&str> = results[of.index(results.len())].0.split('\n').collect();
+                let from = from.index(lines.len());
+                text.push('\n');
+                text.push_str(&lines[from..(from + length).min(lines.len())].join("\n"));
+            }
+            (results, text, window)
+        })
+}
+
+/// Every line that was shown in the window, as (result, line number, text).
+fn shown_in_window(results: &[CutResult], window: usize) -> Vec<(usize, usize, String)> {
+    let mut shown = Vec::new();
+    let mut bytes = 0;
+    for (result, (text, cuts)) in results.iter().enumerate().rev() {
+        for (index, line) in text.split('\n').enumerate().collect::<Vec<_>>().into_iter().rev() {
+            if cuts.iter().any(|(first, last)| (*first..=*last).contains(&(index + 1))) {
+                continue;
+            }
+            bytes += line.len() + 1;
+            if bytes <= window * 4 {
+                shown.push((result, index + 1, line.to_owned()));
+            }
+        }
+    }
+    shown
+}
+
+proptest! {
+    #[test]
+    fn only_what_was_shown_word_for_word_is_reported(session in a_session()) {
+        let (results, text, window) = session;
+        let mut memory = ShownMemory::new(window);
+        for (index, (text, cuts)) in results.iter().enumerate() {
+            memory.add(index.to_string(), text.as_str(), cuts);
+        }
+        let shown = shown_in_window(&results, window);
+        let was_shown = |result: usize, number: usize, line: &str| {
+            shown.iter().any(|(of, at, text)| (*of, *at, text.as_str()) == (result, number, line))
+        };
+        let lines: Vec<&str> = text.split('\n').collect();
+        let runs = memory.runs(&text);
+        let mut next = 1;
+        for ShownRun { first_line, last_line, place } in &runs {
+            prop_assert!(*first_line >= next && *last_line <= lines.len());
+            prop_assert!(last_line - first_line + 1 >= LEAST_SHOWN_LINES);
+            let result: usize = place.label.parse().unwrap();
+            prop_assert_eq!(place.results_ago, results.len() - result);
+            for number in *first_line..=*last_line {
+                prop_assert!(was_shown(result, place.first_line + number - first_line, lines[number - 1]));
+            }
+            // The run is as long as it can be at its place.
+            let place_end = place.first_line + last_line - first_line + 1;
+            prop_assert!(*last_line == lines.len() || !was_shown(result, place_end, lines[*last_line]));
+            let is_free = *first_line > next && place.first_line > 1;
+            prop_assert!(!is_free || !was_shown(result, place.first_line - 1, lines[first_line - 2]));
+            let worded = lines[first_line - 1..*last_line].iter().filter(|line| line.starts_with('w')).count();
+            prop_assert!(worded >= 3);
+            next = last_line + 1;
+        }
+        // Nothing that can be found is missed: six lines outside of all runs were not shown together.
+        for first in 1..=lines.len().saturating_sub(LEAST_SHOWN_LINES - 1) {
+            let six = first..first + LEAST_SHOWN_LINES;
+            let is_outside = runs.iter().all(|run| run.last_line < six.start || run.first_line >= six.end);
+            let worded = six.clone().filter(|number| lines[number - 1].starts_with('w')).count();
+            if is_outside && worded >= 3 {
+                let together = shown.iter().any(|(result, number, _)| {
+                    six.clone().all(|line| was_shown(*result, number + line - first, lines[line - 1]))
+                });
+                prop_assert!(!together, "lines {first} and on were shown");
+            }
+        }
+    }
+}
