@@ -142,7 +142,7 @@ pub(crate) struct AnswerArgs {
     /// Cut lines that score below this, 0 to 1; a higher threshold cuts more
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share, requires = "question")]
     threshold: f64,
-    /// Print JSON; with --question, the output of `prune_text`
+    /// Print JSON; with --question, with the fields of `prune_text`
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -121,6 +121,7 @@ mod tests {
         );
         let marker = "⟦PRUNÉ: prune_id=prn_aaaaaaaaaaaaaaaabbbbbb lignes 1-2 (2) raison=x⟧";
         assert_eq!(dim_markers(&format!("a\n{marker}\nb")), format!("a\n\u{1b}[2m{marker}\u{1b}[0m\nb"));
+        assert_eq!(dim_markers("[tamis 3-9]\nb"), "\u{1b}[2m[tamis 3-9]\u{1b}[0m\nb");
         assert!(matches!(dim_markers("a\n⟦PRUNÉ: no marker\n"), Cow::Borrowed(_)));
     }
 

@@ -14,7 +14,13 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     let ran = fixture.run(&["prune", "--goal", "how does cache_17 fill the cache"], text.as_bytes());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.len() < text.len());
-    assert!(ran.stdout.contains("⟦PRUNÉ: prune_id=prn_"), "{}", ran.stdout);
+    assert_eq!(
+        ran.stdout.matches("restore: recover_text or tamis recover prn_").count(),
+        1,
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("\n[tamis cut ") && !ran.stdout.contains("PRUNÉ"), "{}", ran.stdout);
     assert!(ran.stdout.contains("cache_step_17_3"));
     assert!(ran.stderr.starts_with("kept "), "{}", ran.stderr);
 
@@ -59,9 +65,10 @@ fn recover_takes_markers_and_lists_of_lines_and_lists_recent_prunes() {
     let lines: Vec<_> = text.split('\n').collect();
     let goal = "how does cache_17 fill the cache";
     let pruned = fixture.run(&["prune", "--goal", goal], text.as_bytes());
-    let markers: Vec<_> = pruned.stdout.lines().filter(|line| line.starts_with("⟦PRUNÉ")).collect();
+    let markers: Vec<_> = pruned.stdout.lines().filter(|line| line.starts_with("[tamis ")).collect();
     let cut = |marker: &str| {
-        let range = marker.split("lignes ").nth(1).unwrap().split(' ').next().unwrap();
+        let range = marker.trim_start_matches("[tamis ").trim_start_matches("cut ");
+        let range = range.split([':', ']']).next().unwrap();
         let (first, last) = range.split_once('-').unwrap();
         lines[first.parse::<usize>().unwrap() - 1..last.parse::<usize>().unwrap()].join("\n")
     };
@@ -70,10 +77,17 @@ fn recover_takes_markers_and_lists_of_lines_and_lists_recent_prunes() {
     let all = fixture.run(&["recover", "-"], markers.join("\n").as_bytes());
     let expected: Vec<_> = markers.iter().map(|marker| cut(marker)).collect();
     assert_eq!(all.stdout, expected.join("\n") + "\n", "{}", all.stderr);
+    // Only the first marker has the id, so the others are those of the latest prune.
+    let later = fixture.run(&["recover", markers[1]], b"");
+    assert_eq!((later.stdout, later.code), (cut(markers[1]) + "\n", Some(0)), "{}", later.stderr);
+    assert!(later.stderr.contains("from the latest prune, prn_"), "{}", later.stderr);
+    let whole = fixture.run(&["recover", "-"], pruned.stdout.as_bytes());
+    assert_eq!(whole.stdout, expected.join("\n") + "\n", "{}", whole.stderr);
     // The whole note that follows a prune.
     let noted = fixture.run(&["recover", pruned.stderr.lines().last().unwrap()], b"");
     assert_eq!(noted.stdout, cut(markers[0]) + "\n", "{}", noted.stderr);
-    let id = markers[0].split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
+    let id = common::prune_id(&pruned.stdout);
+    assert_eq!(fixture.run(&["recover", &id[..10]], b"").stdout, text, "the beginning of the id is enough");
     let some = fixture.run(&["recover", id, "1-2,6", "--numbers"], b"");
     assert_eq!(some.stdout, format!("1│ import os\n2│ import sys\n6│ {}\n", lines[5]), "{}", some.stderr);
 
@@ -111,7 +125,7 @@ fn prune_and_read_take_several_files_and_stdin() {
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(ran.stdout.starts_with("==> module.py <==\nimport os\n"), "{}", ran.stdout);
         assert!(
-            ran.stdout.contains("⟦PRUNÉ") && ran.stdout.ends_with("==> - <==\nfrom stdin\n"),
+            ran.stdout.contains("[tamis cut ") && ran.stdout.ends_with("==> - <==\nfrom stdin\n"),
             "{}",
             ran.stdout
         );
@@ -268,13 +282,10 @@ fn read_grep_and_bash_answer_a_question() {
         let pruned = fixture.run(&[&command[..1], &question, &command[1..]].concat(), b"");
         assert_eq!(pruned.code, whole.code, "{command:?}: {}", pruned.stderr);
         assert!(pruned.stdout.len() < whole.stdout.len() / 2, "{command:?}");
-        assert!(
-            pruned.stdout.contains(needed) && pruned.stdout.contains("⟦PRUNÉ: prune_id=prn_"),
-            "{command:?}"
-        );
+        assert!(pruned.stdout.contains(needed) && pruned.stdout.contains("[tamis cut "), "{command:?}");
         assert!(pruned.stderr.starts_with("kept "), "{}", pruned.stderr);
         // Cuts can be recovered.
-        let id = pruned.stdout.split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
+        let id = common::prune_id(&pruned.stdout);
         let recovered = fixture.run(&["recover", id], b"").stdout;
         assert!(recovered.starts_with(&whole.stdout), "{command:?}");
     }

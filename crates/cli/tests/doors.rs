@@ -328,10 +328,9 @@ fn what_the_workbench_cuts_can_be_recovered() {
         assert_eq!(call(&with_question), pruned, "the same call gives the same bytes");
         assert!(pruned.len() < whole.len() / 2, "{tool}");
         assert!(pruned.contains("def cache_17("), "{tool}");
-        let marker = pruned.lines().find(|line| line.starts_with("⟦PRUNÉ: prune_id=")).unwrap();
-        let id = marker["⟦PRUNÉ: prune_id=".len()..].split(' ').next().unwrap();
-        let range = marker.split("lignes ").nth(1).unwrap().split(' ').next().unwrap();
-        let (first, last) = range.split_once('-').unwrap();
+        let marker = pruned.lines().find_map(|line| line.strip_prefix("[tamis cut ")).unwrap();
+        let id = common::prune_id(&pruned);
+        let (first, last) = marker.split(':').next().unwrap().split_once('-').unwrap();
         let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
         let ranges = json!([{"start_line": first, "end_line": last}]);
         let arguments = json!({"prune_id": id, "ranges": ranges, "include_line_numbers": false});
@@ -340,10 +339,18 @@ fn what_the_workbench_cuts_can_be_recovered() {
         );
         let lines: Vec<_> = whole.split('\n').collect();
         assert_eq!(recovered["raw_text"], lines[first - 1..last].join("\n"), "{tool}");
+        // The marker itself names both, and the beginning of the id is enough.
+        for arguments in [
+            json!({"prune_id": format!("[tamis cut {marker}"), "ranges": [], "include_line_numbers": false}),
+            json!({"prune_id": id[..12], "ranges": ranges, "include_line_numbers": false}),
+        ] {
+            let call = mcp.request("tools/call", json!({"name": "recover_text", "arguments": arguments}));
+            assert_eq!(common::output(&call)["raw_text"], recovered["raw_text"], "{tool}");
+        }
     }
     assert_eq!(mcp.leave(), Some(0));
     let shown = fixture.run(&["data", "show", "--json"], b"").json();
-    assert_eq!((&shown["savings"]["calls"], &shown["savings"]["recoveries"]), (&json!(6), &json!(3)));
+    assert_eq!((&shown["savings"]["calls"], &shown["savings"]["recoveries"]), (&json!(6), &json!(9)));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn errors_are_red_and_markers_dim_where_a_terminal_is() {
     let read = ["read", "-q", "how does cache_17 fill the cache", "module.py"];
     for arguments in [&prune[..], &read] {
         let shown = screen(&fixture, arguments, &[]);
-        let marked: Vec<&str> = shown.text.lines().filter(|line| line.contains("⟦PRUNÉ")).collect();
+        let marked: Vec<&str> = shown.text.lines().filter(|line| line.contains("[tamis ")).collect();
         assert!(!marked.is_empty() && marked.iter().all(|line| line.starts_with(DIM)), "{}", shown.text);
     }
     assert!(screen(&fixture, &["read", "missing"], &[]).text.starts_with(&format!("{RED}error:")));

@@ -23,6 +23,9 @@ use crate::{Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, propaga
 /// signatures are exact.
 const PARSED_BYTES: usize = 16_000;
 
+/// Longer closing lines open something else too, such as `} else {`.
+const CLOSING_BYTES: usize = 3;
+
 /// A text with its structure, features and scores. Limits are applied to it afterwards.
 pub struct TextAnalysis<'a> {
     kind: TextKind,
@@ -130,12 +133,19 @@ impl<'a> TextAnalysis<'a> {
         for definition in &self.outline.definitions {
             closes[definition.last] = self.attributes.closer[definition.last];
         }
+        let fillers: Vec<bool> = (0..self.lines.len())
+            .map(|line| {
+                self.attributes.blank[line]
+                    || self.attributes.closer[line] && self.lines[line].trim().len() <= CLOSING_BYTES
+            })
+            .collect();
         select(
             &Candidates {
                 bytes: &self.view.bytes,
                 scores: &self.scores,
                 protected: &protected,
                 closes: &closes,
+                fillers: &fillers,
                 whole: &self.document.fences,
                 reasons: &reasons,
                 marker_bytes,

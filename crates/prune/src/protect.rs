@@ -9,7 +9,9 @@ use crate::logs::{has_error_word, reports_error};
 
 const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
 const END: &str = "⟦NO_PRUNE_END⟧";
+/// Markers of earlier prunes, in both forms.
 const MARKER: &str = "⟦PRUNÉ:";
+const SHORT_MARKER: &str = "[tamis ";
 
 /// A licence may have hundreds of lines; its first lines say which it is, and the reason of a cut says that the rest is header
 /// too. Kept whole, headers cost two points of what is cut from commits' files at equal recall.
@@ -154,14 +156,34 @@ fn protect_written(kind: TextKind, written: &str, stays: &mut [bool]) {
 fn protect_directives<'a>(lines: impl Iterator<Item = &'a str>, stays: &mut [bool]) {
     let mut inside = false;
     for (line, text) in lines.enumerate() {
-        // All directives begin with the same rare character, so most lines need one search.
+        // All other directives begin with the same rare character, so most lines need one more search.
         if !inside && !text.contains('⟦') {
+            stays[line] |= has_short_marker(text);
             continue;
         }
-        inside |= text.contains(BEGIN);
-        stays[line] |= inside || text.contains(MARKER) || text.contains(END);
-        if text.contains(END) {
-            inside = false;
-        }
+        inside |= protection_begins(text);
+        stays[line] |= inside || has_marker(text) || protection_ends(text);
+        inside &= !protection_ends(text);
     }
+}
+
+fn protection_begins(line: &str) -> bool {
+    line.contains(BEGIN)
+}
+
+fn protection_ends(line: &str) -> bool {
+    line.contains(END)
+}
+
+/// Whether a line has a marker of an earlier prune.
+fn has_marker(line: &str) -> bool {
+    line.contains(MARKER) || has_short_marker(line)
+}
+
+/// Whether a line has `[tamis 48-78…]` or `[tamis cut 48-78…]`.
+fn has_short_marker(line: &str) -> bool {
+    memchr::memmem::find_iter(line.as_bytes(), SHORT_MARKER).any(|at| {
+        let rest = &line[at + SHORT_MARKER.len()..];
+        rest.strip_prefix("cut ").unwrap_or(rest).starts_with(|letter: char| letter.is_ascii_digit())
+    })
 }

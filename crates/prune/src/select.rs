@@ -11,6 +11,8 @@ pub(crate) struct Candidates<'a> {
     pub(crate) protected: &'a [bool],
     /// Lines that close a definition.
     pub(crate) closes: &'a [bool],
+    /// Blank and closing lines. One that stays alone between two cuts says nothing, and costs a marker.
+    pub(crate) fillers: &'a [bool],
     /// Spans of lines, both ends included, that are cut as a whole or not at all.
     pub(crate) whole: &'a [(usize, usize)],
     pub(crate) reasons: &'a ReasonInputs<'a>,
@@ -91,6 +93,7 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
             goes[first..=last].fill(false);
         }
     }
+    join_cuts(candidates, &mut goes);
     let mut first = 0;
     while first < goes.len() {
         if !goes[first] {
@@ -126,6 +129,21 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
         first = run_end + 1;
     }
     cuts
+}
+
+/// Joins cuts that only unprotected blank and closing lines separate.
+fn join_cuts(candidates: &Candidates<'_>, goes: &mut [bool]) {
+    let mut last_cut = None;
+    for line in 0..goes.len() {
+        if goes[line] {
+            if let Some(last_cut) = last_cut {
+                goes[last_cut + 1..line].fill(true);
+            }
+            last_cut = Some(line);
+        } else if candidates.protected[line] || !candidates.fillers[line] {
+            last_cut = None;
+        }
+    }
 }
 
 /// Blocks of fewer bytes are never cut: every marker is larger.

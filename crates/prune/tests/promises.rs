@@ -93,7 +93,7 @@ fn texts() -> impl Strategy<Value = String> {
             "", "}", "    }", "fn parse_yaml(input: &str) -> Value {", "def load(self, path):", "class Reader:", "import os", "use std::fmt;",
             "        return self.cache[path]", "    } else {", "    if input.is_empty() {", "# Heading", "## Install", "```sh", "```", "~~~",
             "2024-01-01 12:00:00 INFO request 12 handled", "2024-01-01 12:00:01 ERROR cannot open the file", "Traceback (most recent call last):",
-            "  File \"a.py\", line 3, in run", "⟦NO_PRUNE_BEGIN⟧", "⟦NO_PRUNE_END⟧", "⟦PRUNÉ: prune_id=x lignes 1-2 (2) raison=y⟧",
+            "  File \"a.py\", line 3, in run", "⟦NO_PRUNE_BEGIN⟧", "⟦NO_PRUNE_END⟧", "⟦PRUNÉ: prune_id=x lignes 1-2 (2) raison=y⟧", "[tamis 48-78: tests]",
             "a sentence of plain words that is long enough to be worth a marker of its own, one would think", "\tx := 1\r", "\u{feff}package main",
             "int main(int argc, char **argv)", "{", "Title", "=====", "\"\"\"", "/* open", "\0\0\0",
         ]).prop_map(str::to_owned),

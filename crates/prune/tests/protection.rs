@@ -157,7 +157,7 @@ fn directives_hold_everywhere() {
     for kind in TextKind::ALL {
         check(
             kind,
-            "plain\n!⟦NO_PRUNE_BEGIN⟧\n!inside\n!⟦NO_PRUNE_END⟧\nplain\n!⟦PRUNÉ: prune_id=a lignes 1-2 (2) raison=b⟧\nplain\n",
+            "plain\n!⟦NO_PRUNE_BEGIN⟧\n!inside\n!⟦NO_PRUNE_END⟧\nplain\n!⟦PRUNÉ: prune_id=a lignes 1-2 (2) raison=b⟧\nplain\n![tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_a 6-44]\n![tamis 48]\nplain\n",
         );
         check(kind, "plain\n!  ⟦NO_PRUNE_BEGIN⟧ # never closed\n!inside\n!still\n");
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
-use tamis_sieve::{PruneOptions, PruneRequest, Sieve, prune_ids_in};
+use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
@@ -175,6 +175,7 @@ impl Conversation {
                 options: PruneOptions {
                     threshold: recorder.options.threshold,
                     timeout: Duration::MAX,
+                    markers: MarkerForm::Short,
                     ..PruneOptions::default()
                 },
             },

@@ -6,8 +6,8 @@ use tamis_tools::RpcError;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
 /// For the model that uses these tools.
-const INSTRUCTIONS: &str = "tamis cuts text down to what the task needs. A line ⟦PRUNÉ: prune_id=… lignes A-B …⟧ replaces \
-    cut lines; recover_text restores them. Pass context_focus_question whenever a part of the output is enough.";
+const INSTRUCTIONS: &str = "tamis cuts text down to what the task needs. A line [tamis cut A-B: … prn_…], then [tamis A-B], replaces \
+    cut lines; recover_text restores them by that prune_id and their lines. Pass context_focus_question whenever a part of the output is enough.";
 
 /// How a server presents itself.
 #[derive(Debug)]

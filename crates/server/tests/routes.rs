@@ -65,7 +65,7 @@ async fn kept_frags_are_the_lines_that_are_not_cut() {
     let lines: Vec<_> = code.split('\n').collect();
     assert!(kept.len() < lines.len(), "something is cut");
     let kept_lines: Vec<_> = kept.iter().map(|line| lines[line - 1]).collect();
-    let unmarked: Vec<_> = pruned.split('\n').filter(|line| !line.starts_with("⟦PRUNÉ: ")).collect();
+    let unmarked: Vec<_> = pruned.split('\n').filter(|line| !line.starts_with("[tamis ")).collect();
     assert_eq!(unmarked, kept_lines);
     assert!(answer["left_token_cnt"].as_u64() < answer["origin_token_cnt"].as_u64());
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use tamis_sieve::{PruneOptions, PruneRequest, Sieve, SieveSettings};
+use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, SieveSettings};
 use tamis_text::TextKind;
 
 fn main() -> std::io::Result<()> {
@@ -18,7 +18,12 @@ fn main() -> std::io::Result<()> {
         text: &text,
         goal: &goal,
         kind: TextKind::detect(&text),
-        options: PruneOptions { threshold, timeout: Duration::from_secs(600), ..PruneOptions::default() },
+        options: PruneOptions {
+            threshold,
+            timeout: Duration::from_secs(600),
+            markers: MarkerForm::Short,
+            ..PruneOptions::default()
+        },
     };
     let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     println!("{}", pruned.pruned_text);

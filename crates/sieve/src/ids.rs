@@ -7,11 +7,13 @@ use std::fmt;
 
 use tamis_prune::ENGINE_VERSION;
 
-use crate::{PruneOptions, PruneRequest};
+use crate::{MarkerForm, PruneOptions, PruneRequest};
 
 const PREFIX: &str = "prn_";
 const TEXT_CHARS: usize = 16;
 const CALL_CHARS: usize = 6;
+/// Shorter beginnings of ids are refused: they would often be ambiguous.
+const SHORTEST_BEGINNING: usize = 4;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// The id of one call.
@@ -51,9 +53,10 @@ impl PruneId {
             timeout: _,
             annotate_lines,
             include_markers,
+            markers,
         } = options;
         let mut hasher = blake3::Hasher::new();
-        let fields: [&[u8]; 9] = [
+        let fields: [&[u8]; 10] = [
             ENGINE_VERSION.as_bytes(),
             goal.as_bytes(),
             kind.name().as_bytes(),
@@ -63,6 +66,7 @@ impl PruneId {
             &(*keep_first_lines as u64).to_le_bytes(),
             &[u8::from(*annotate_lines)],
             &[u8::from(*include_markers)],
+            &[u8::from(*markers == MarkerForm::Short)],
         ];
         for field in fields {
             // The length goes first, so that two different lists of fields never hash the same bytes.
@@ -83,6 +87,18 @@ impl PruneId {
         let (text, call) = stem.split_at_checked(TEXT_CHARS)?;
         is_base32(call, CALL_CHARS).then_some(())?;
         Some(PruneId { text: TextId::parse(text)?, call: call.to_owned() })
+    }
+
+    /// What the ids that begin with `beginning` have after their prefix, if it can be the beginning of one.
+    pub(crate) fn stem_of_beginning(beginning: &str) -> Option<&str> {
+        let stem = beginning.strip_prefix(PREFIX)?;
+        (stem.len() >= SHORTEST_BEGINNING && stem.len() < TEXT_CHARS + CALL_CHARS).then_some(())?;
+        is_base32(stem, stem.len()).then_some(stem)
+    }
+
+    /// The id of a text, whatever it was pruned for.
+    pub(crate) fn of_text(text: TextId) -> PruneId {
+        PruneId { text, call: "a".repeat(CALL_CHARS) }
     }
 
     /// The id without its prefix, which names the goal's file.
@@ -160,6 +176,10 @@ mod tests {
             PruneRequest { options: PruneOptions { annotate_lines: true, ..request().options }, ..request() },
             PruneRequest {
                 options: PruneOptions { include_markers: false, ..request().options },
+                ..request()
+            },
+            PruneRequest {
+                options: PruneOptions { markers: MarkerForm::Short, ..request().options },
                 ..request()
             },
         ] {

@@ -11,6 +11,7 @@ mod ids;
 mod ledger;
 mod marker;
 mod originals;
+mod pasted;
 mod prune;
 mod recover;
 mod render;
@@ -29,7 +30,8 @@ use ledger::{Ledger, RecoveryRow, milliseconds};
 use originals::{OriginalError, OriginalStore};
 
 pub use ledger::{LedgerTotals, PruneSavings, RecentPrune};
-pub use marker::{is_marker, prune_ids_in};
+pub use marker::{MarkerForm, is_marker, prune_ids_in};
+pub use pasted::{LineRanges, PastedCuts, PastedError};
 #[doc(hidden)]
 pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
@@ -71,7 +73,7 @@ impl Sieve {
         Sieve { max_input_chars, ledger_keep, store, engine }
     }
 
-    /// Recovers lines of the original of `prune_id`, by 1-based inclusive ranges.
+    /// Recovers lines of the original of `prune_id`, or of the only id that begins so, by 1-based inclusive ranges.
     pub fn recover(
         &self,
         prune_id: &str,
@@ -81,8 +83,21 @@ impl Sieve {
     ) -> Result<RecoveredText, RecoverError> {
         let not_found = || RecoverError::NotFound { prune_id: prune_id.to_owned() };
         let store = self.store.as_ref().ok_or_else(not_found)?;
-        let id = PruneId::parse(prune_id).ok_or_else(not_found)?;
         let now = SystemTime::now();
+        let id = match PruneId::parse(prune_id) {
+            Some(id) => id,
+            // The beginning of an id can be guessed, so it is no proof that a caller has seen the text.
+            None if caller.is_anonymous => return Err(not_found()),
+            None => match store.recovery.find(prune_id, now).as_deref() {
+                Ok([id]) => id.clone(),
+                Ok([]) => return Err(not_found()),
+                Ok(several) => {
+                    let prune_id = prune_id.to_owned();
+                    return Err(RecoverError::Ambiguous { prune_id, count: several.len() });
+                }
+                Err(error) => return Err(RecoverError::Unavailable { why: error.to_string() }),
+            },
+        };
         let text = store.recovery.read(&id.text, now).map_err(|error| match error {
             OriginalError::NotFound => not_found(),
             error => RecoverError::Unavailable { why: error.to_string() },
@@ -91,7 +106,7 @@ impl Sieve {
         let ranges = &recovered.metadata.ranges;
         let lines = ranges.iter().map(|range| range.end_line - range.start_line + 1).sum::<u64>();
         store.ledger.record_recovery(RecoveryRow {
-            prune_id: prune_id.to_owned(),
+            prune_id: id.to_string(),
             at_ms: milliseconds(now),
             caller: caller.clone(),
             lines: usize::try_from(lines).unwrap_or(usize::MAX),

@@ -1,4 +1,8 @@
-//! The marker: the line that stands where lines were cut, in the contract's form and language.
+//! Markers: the lines that stand where lines were cut.
+//!
+//! There are two forms. The contract's is French and names the prune id in every marker. The short form is English and names
+//! it once: the first marker of a text says how to restore, and the others have only their lines, and the reason where it is
+//! not that of the marker above. A kept signature or heading says where a cut is, so short markers do not.
 
 use tamis_prune::{Cut, CutCause, CutPlace, CutReason};
 
@@ -7,26 +11,120 @@ use crate::ids::PruneId;
 /// A reason has at most this many characters.
 const REASON_CHARS: usize = 40;
 
-/// How every marker begins; the id follows.
-const OPENING: &str = "⟦PRUNÉ: prune_id=";
+/// How every marker of the contract begins; the id follows.
+const CONTRACT_OPENING: &str = "⟦PRUNÉ: prune_id=";
 
-/// `⟦PRUNÉ: prune_id=<id> lignes <start>-<end> (<count>) raison=<reason>⟧`, always one line.
-pub(crate) fn marker(id: &PruneId, cut: &Cut) -> String {
-    let Cut { first_line, last_line, .. } = cut;
-    let (count, reason) = (line_count(cut), reason(&cut.reason));
-    format!("{OPENING}{id} lignes {first_line}-{last_line} ({count}) raison={reason}⟧")
+/// How every short marker begins; lines follow, in the first one after [`CUT`].
+const SHORT_OPENING: &str = "[tamis ";
+const CUT: &str = "cut ";
+
+/// Shorter blocks are not cut where short markers are written. A marker takes about 20 bytes, but one for every small block
+/// would make up a tenth of the text.
+const SHORT_FORM_BLOCK_BYTES: usize = 110;
+
+/// Which form of markers a text gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkerForm {
+    /// `⟦PRUNÉ: prune_id=<id> lignes <start>-<end> (<count>) raison=<reason>⟧`, as `prune_text` promises.
+    #[default]
+    Contract,
+    /// `[tamis cut 6-44: repeats; restore: recover_text or tamis recover <id> 6-44]`, then `[tamis 48-78: tests]`.
+    Short,
 }
 
-/// Whether a line is a marker.
+/// Writes the markers of one text, in order.
+pub(crate) struct MarkerWriter<'a> {
+    id: &'a PruneId,
+    form: MarkerForm,
+    /// The text has short markers of an earlier prune, which have no id of their own. So each new one names its id.
+    has_earlier: bool,
+    /// The reason of the marker above.
+    above: Option<String>,
+}
+
+impl<'a> MarkerWriter<'a> {
+    pub(crate) fn new(id: &'a PruneId, form: MarkerForm, has_earlier: bool) -> MarkerWriter<'a> {
+        MarkerWriter { id, form, has_earlier, above: None }
+    }
+
+    /// The marker of the next cut: always one line.
+    pub(crate) fn marker(&mut self, cut: &Cut) -> String {
+        let Cut { first_line, last_line, .. } = cut;
+        let id = self.id;
+        if self.form == MarkerForm::Contract {
+            let (count, reason) = (line_count(cut), french_reason(&cut.reason));
+            return format!(
+                "{CONTRACT_OPENING}{id} lignes {first_line}-{last_line} ({count}) raison={reason}⟧"
+            );
+        }
+        let lines = match first_line == last_line {
+            true => first_line.to_string(),
+            false => format!("{first_line}-{last_line}"),
+        };
+        let reason = english_cause(cut.reason.cause).to_owned();
+        if self.has_earlier {
+            return format!("{SHORT_OPENING}{CUT}{lines} of {id}: {reason}]");
+        }
+        match self.above.replace(reason.clone()) {
+            None => format!(
+                "{SHORT_OPENING}{CUT}{lines}: {reason}; restore: recover_text or tamis recover {id} {lines}]"
+            ),
+            Some(above) if above == reason => format!("{SHORT_OPENING}{lines}]"),
+            Some(_) => format!("{SHORT_OPENING}{lines}: {reason}]"),
+        }
+    }
+}
+
+/// The bytes that a block must exceed to be cut.
+pub(crate) fn least_block_bytes(id: &PruneId, form: MarkerForm, cut: &Cut) -> usize {
+    match form {
+        MarkerForm::Contract => MarkerWriter::new(id, form, false).marker(cut).len() + 1,
+        MarkerForm::Short => SHORT_FORM_BLOCK_BYTES,
+    }
+}
+
+/// Whether a line is a marker of either form.
 pub fn is_marker(line: &str) -> bool {
-    line.starts_with(OPENING) && line.ends_with('⟧')
+    (line.starts_with(CONTRACT_OPENING) && line.ends_with('⟧'))
+        || (line.ends_with(']') && short_marker_lines(line).is_some())
 }
 
-/// The prune id of each marker in a text, in order.
+/// Whether a text has a short marker.
+pub(crate) fn has_short_marker(text: &str) -> bool {
+    text.match_indices(SHORT_OPENING).any(|(at, _)| short_marker_lines(&text[at..]).is_some())
+}
+
+/// What follows the opening of a short marker, from its lines on.
+fn short_marker_lines(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(SHORT_OPENING)?;
+    let lines = rest.strip_prefix(CUT).unwrap_or(rest);
+    lines.starts_with(|letter: char| letter.is_ascii_digit()).then_some(lines)
+}
+
+/// The prune id of each marker in a text that names one, in order.
 pub fn prune_ids_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split(OPENING).skip(1).filter_map(|rest| {
-        let (id, _) = rest.split_once(' ')?;
-        PruneId::parse(id).map(|_| id)
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let contract = rest.find(CONTRACT_OPENING).map(|at| (at, CONTRACT_OPENING));
+            let short = rest.find(SHORT_OPENING).map(|at| (at, SHORT_OPENING));
+            let (at, opening) = match (contract, short) {
+                (Some(contract), Some(short)) => contract.min(short),
+                (contract, short) => contract.or(short)?,
+            };
+            let marker = &rest[at..];
+            rest = &rest[at + opening.len()..];
+            let id = match opening == CONTRACT_OPENING {
+                true => rest.split_once(' ').map(|(id, _)| id),
+                false => short_marker_lines(marker).and_then(|lines| {
+                    let marker = lines.split(']').next()?;
+                    marker.split([' ', ':']).find(|word| PruneId::parse(word).is_some())
+                }),
+            };
+            if let Some(id) = id.filter(|id| PruneId::parse(id).is_some()) {
+                return Some(id);
+            }
+        }
     })
 }
 
@@ -35,8 +133,28 @@ pub(crate) fn line_count(cut: &Cut) -> usize {
     cut.last_line - cut.first_line + 1
 }
 
+/// The reason of a cut in the language of the form.
+pub(crate) fn reason(form: MarkerForm, reason: &CutReason) -> String {
+    match form {
+        MarkerForm::Contract => french_reason(reason),
+        MarkerForm::Short => english_cause(reason.cause).to_owned(),
+    }
+}
+
+/// A cause in the words of a short marker.
+fn english_cause(cause: CutCause) -> &'static str {
+    match cause {
+        CutCause::Repetitions => "repeats",
+        CutCause::Tests => "tests",
+        CutCause::Header => "file header",
+        CutCause::Comments => "comments",
+        CutCause::Unrelated => "unrelated",
+        CutCause::LessRelevant => "less relevant",
+    }
+}
+
 /// The reason in French, as the contract asks.
-pub(crate) fn reason(reason: &CutReason) -> String {
+fn french_reason(reason: &CutReason) -> String {
     let cause = match reason.cause {
         CutCause::Repetitions => "répétitions",
         CutCause::Tests => "tests",
@@ -101,7 +219,45 @@ mod tests {
         let text =
             format!("{id}\n{marker}\n7│ {marker}\n⟦PRUNÉ: prune_id=prn_no lignes ⟦PRUNÉ: prune_id={id}");
         assert_eq!(prune_ids_in(&text).collect::<Vec<_>>(), [id, id]);
-        assert!(is_marker(&marker) && !is_marker(&format!("7│ {marker}")) && !is_marker(OPENING));
+        assert!(is_marker(&marker) && !is_marker(&format!("7│ {marker}")) && !is_marker(CONTRACT_OPENING));
+        let short = format!(
+            "[tamis cut 1-2: tests; restore: recover_text or tamis recover {id} 1-2]\n[tamis 5]\n{marker}\n\
+             [tamis cut 7-8 of {id}: tests]\n[tamis log {id}]\n[tamis 3-4]{id}"
+        );
+        assert_eq!(prune_ids_in(&short).collect::<Vec<_>>(), [id, id, id]);
+        let markers: Vec<bool> = short.lines().map(is_marker).collect();
+        assert_eq!(markers, [true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn short_markers_name_the_id_once_and_a_reason_where_it_changes() {
+        let id = PruneId::parse("prn_aaaaaaaaaaaaaaaabbbbbb").unwrap();
+        let cut = |first_line, last_line, cause| Cut {
+            first_line,
+            last_line,
+            reason: CutReason { cause, place: CutPlace::Definition("parse".into()) },
+        };
+        let cuts = [
+            cut(6, 44, CutCause::Repetitions),
+            cut(48, 48, CutCause::Repetitions),
+            cut(50, 78, CutCause::LessRelevant),
+        ];
+        let written = |has_earlier| {
+            let mut writer = MarkerWriter::new(&id, MarkerForm::Short, has_earlier);
+            cuts.iter().map(|cut| writer.marker(cut)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            written(false),
+            [
+                "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_aaaaaaaaaaaaaaaabbbbbb 6-44]",
+                "[tamis 48]",
+                "[tamis 50-78: less relevant]",
+            ]
+        );
+        // After those of an earlier prune, which have no id, each has its own.
+        assert!(written(false).iter().all(|marker| is_marker(marker) && has_short_marker(marker)));
+        assert_eq!(written(true)[1], "[tamis cut 48 of prn_aaaaaaaaaaaaaaaabbbbbb: repeats]");
+        assert!(!has_short_marker("[tamis] 48 [tamis cut] [tamis cut x]"));
     }
 
     #[test]
@@ -110,7 +266,11 @@ mod tests {
         let place = CutPlace::Definition(" par\r\nse:\u{1b}[0m ⟧ x\u{2028}y ".into());
         let reason = CutReason { cause: CutCause::LessRelevant, place };
         assert_eq!(
-            marker(&id, &Cut { first_line: 120, last_line: 154, reason }),
+            MarkerWriter::new(&id, MarkerForm::Contract, true).marker(&Cut {
+                first_line: 120,
+                last_line: 154,
+                reason
+            }),
             "⟦PRUNÉ: prune_id=prn_aaaaaaaaaaaaaaaabbbbbb lignes 120-154 (35) raison=hors focus: parse:[0m xy⟧"
         );
     }
@@ -128,7 +288,7 @@ mod tests {
             (CutCause::Unrelated, CutPlace::TopLevel, "rien de l'objectif"),
             (CutCause::Unrelated, CutPlace::Definition("\u{200b}".into()), "rien de l'objectif"),
         ] {
-            assert_eq!(reason(&CutReason { cause, place }), expected);
+            assert_eq!(reason(MarkerForm::Contract, &CutReason { cause, place }), expected);
         }
     }
 
@@ -157,7 +317,7 @@ mod tests {
                 CutCause::Unrelated,
                 CutCause::LessRelevant,
             ] {
-                let reason = reason(&CutReason { cause, place: place.clone() });
+                let reason = reason(MarkerForm::Contract, &CutReason { cause, place: place.clone() });
                 prop_assert!(!reason.is_empty() && reason.chars().count() <= REASON_CHARS, "{}", reason);
                 prop_assert!(!reason.contains('⟧') && !reason.chars().any(char::is_control), "{}", reason);
                 prop_assert!(!reason.ends_with(" 1 lignes"), "{}", reason);

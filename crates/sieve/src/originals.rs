@@ -11,6 +11,7 @@
 pub(crate) mod eviction;
 mod stored_size;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -242,6 +243,34 @@ impl OriginalStore {
             return Err(OriginalError::Damaged);
         }
         String::from_utf8(bytes).map_err(|_| OriginalError::Damaged)
+    }
+
+    /// The prune ids that begin with `beginning`, one for each original that is kept. Where a text was pruned for several
+    /// goals, the id is that of any.
+    pub(crate) fn find(&self, beginning: &str, now: SystemTime) -> io::Result<Vec<PruneId>> {
+        let Some(stem) = PruneId::stem_of_beginning(beginning) else { return Ok(Vec::new()) };
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut found: BTreeMap<TextId, Option<PruneId>> = BTreeMap::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            let Some((name, kind)) = name.to_str().and_then(|name| name.rsplit_once('.')) else { continue };
+            if !name.starts_with(stem) && !stem.starts_with(name) {
+                continue;
+            }
+            match kind {
+                ORIGINAL => drop(TextId::parse(name).map(|text| found.entry(text).or_default())),
+                GOAL => {
+                    let id = PruneId::from_stem(name);
+                    drop(id.map(|id| found.insert(id.text.clone(), Some(id))));
+                }
+                _ => {}
+            }
+        }
+        let kept = found.into_iter().filter(|(text, _)| self.is_kept(text, now));
+        Ok(kept.map(|(text, id)| id.unwrap_or_else(|| PruneId::of_text(text))).collect())
     }
 
     /// Whether an original is stored and has not expired.

@@ -9,9 +9,9 @@ use tamis_text::{estimate_tokens, line_count, split_lines};
 use crate::Sieve;
 use crate::ids::PruneId;
 use crate::ledger::{PruneRow, milliseconds};
-use crate::marker::marker;
+use crate::marker::{MarkerForm, has_short_marker, least_block_bytes};
 use crate::originals::OriginalError;
-use crate::render::{InvalidCuts, RenderOptions, Rendered, check, render};
+use crate::render::{CutAnnotation, InvalidCuts, RenderOptions, Rendered, check, render};
 use crate::request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned};
 
 /// The function that decides the cuts.
@@ -149,7 +149,7 @@ impl Sieve {
             goal: request.goal,
             kind: request.kind,
             limits,
-            marker_bytes: &|cut| marker(id, cut).len() + 1,
+            marker_bytes: &|cut| least_block_bytes(id, request.options.markers, cut),
         };
         let verdict = (self.engine)(&engine_request, interrupted).map_err(|error| match error {
             EngineError::Interrupted => PruneWarning::Timeout,
@@ -166,13 +166,27 @@ impl Sieve {
         let options = RenderOptions {
             annotate_lines: request.options.annotate_lines,
             include_markers: request.options.include_markers,
+            markers: request.options.markers,
+            has_earlier_markers: has_short_marker(request.text),
         };
-        let rendered = render(&split_lines(request.text), &verdict.cuts, id, options);
+        let lines = split_lines(request.text);
+        let mut rendered = render(&lines, &verdict.cuts, id, options);
+        if options.markers == MarkerForm::Short && !is_worth_marking(&lines, &rendered.annotations) {
+            rendered = render(&lines, &[], id, options);
+        }
         if interrupted() {
             return Err(PruneWarning::Timeout);
         }
         Ok((rendered, verdict.scores))
     }
+}
+
+/// Whether the cuts save more than their markers add. The first marker is the longest, so a single small cut may not.
+fn is_worth_marking(lines: &[&str], cuts: &[CutAnnotation]) -> bool {
+    let markers: usize = cuts.iter().map(|cut| cut.marker.len() + 1).sum();
+    let cut_lines = cuts.iter().flat_map(|cut| &lines[cut.original_start_line - 1..cut.original_end_line]);
+    let saved: usize = cut_lines.map(|line| line.len() + 1).sum();
+    saved > 2 * markers
 }
 
 /// The share that was cut, truncated to four decimals.

@@ -38,6 +38,8 @@ impl RecoveredMetadata {
 pub enum RecoverError {
     #[error("no original is stored for `{}`: the id is unknown or has expired", prune_id.escape_debug())]
     NotFound { prune_id: String },
+    #[error("`{}` is the beginning of {count} prune ids", prune_id.escape_debug())]
+    Ambiguous { prune_id: String, count: usize },
     #[error("cannot recover lines {} to {}{}", range.0, range.1, of_lines(*lines))]
     InvalidRange {
         range: (i64, i64),
@@ -57,6 +59,7 @@ impl RecoverError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RecoverError::NotFound { .. } => Some("read the source again, or prune it again for a new id"),
+            RecoverError::Ambiguous { .. } => Some("use more of the id"),
             RecoverError::InvalidRange { .. } => {
                 Some("request ranges with 1 <= start_line <= end_line, within the text")
             }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tamis_prune::{Cut, PruneLimits};
 
 use crate::ids::PruneId;
-use crate::marker::{line_count, marker, reason};
+use crate::marker::{MarkerForm, MarkerWriter, line_count, reason};
 
 /// One block that was cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,6 +33,9 @@ impl CutAnnotation {
 pub(crate) struct RenderOptions {
     pub(crate) annotate_lines: bool,
     pub(crate) include_markers: bool,
+    pub(crate) markers: MarkerForm,
+    /// The text has short markers of an earlier prune.
+    pub(crate) has_earlier_markers: bool,
 }
 
 /// A text without its cuts.
@@ -80,6 +83,7 @@ pub(crate) fn render(lines: &[&str], cuts: &[Cut], id: &PruneId, options: Render
     let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
     let mut output = Lines { text: String::with_capacity(bytes + prefixes), empty: true };
     let mut annotations = Vec::with_capacity(cuts.len());
+    let mut markers = MarkerWriter::new(id, options.markers, options.has_earlier_markers);
     let mut pruned_lines = 0;
     let mut next = 1;
     let keep = |output: &mut Lines, first: usize, last: usize| {
@@ -95,7 +99,7 @@ pub(crate) fn render(lines: &[&str], cuts: &[Cut], id: &PruneId, options: Render
         keep(&mut output, next, cut.first_line - 1);
         next = cut.last_line + 1;
         pruned_lines += line_count(cut);
-        let marker = marker(id, cut);
+        let marker = markers.marker(cut);
         if options.include_markers {
             output.start_line();
             output.text.push_str(&marker);
@@ -105,7 +109,7 @@ pub(crate) fn render(lines: &[&str], cuts: &[Cut], id: &PruneId, options: Render
             original_start_line: cut.first_line,
             original_end_line: cut.last_line,
             pruned_line_count: line_count(cut),
-            reason: reason(&cut.reason),
+            reason: reason(options.markers, &cut.reason),
             marker,
         });
     }

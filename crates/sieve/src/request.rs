@@ -6,6 +6,7 @@ use serde::Serialize;
 use tamis_prune::{DEFAULT_THRESHOLD, PruneLimits};
 use tamis_text::TextKind;
 
+use crate::marker::MarkerForm;
 use crate::render::CutAnnotation;
 
 /// Who made a call, for the ledger.
@@ -43,6 +44,7 @@ pub struct PruneOptions {
     pub annotate_lines: bool,
     /// Puts a marker line where lines were cut.
     pub include_markers: bool,
+    pub markers: MarkerForm,
 }
 
 impl Default for PruneOptions {
@@ -56,6 +58,7 @@ impl Default for PruneOptions {
             timeout: Duration::from_secs(20),
             annotate_lines: false,
             include_markers: true,
+            markers: MarkerForm::Contract,
         }
     }
 }

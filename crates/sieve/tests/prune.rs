@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use common::*;
 use serde_json::json;
 use tamis_sieve::{
-    LedgerTotals, LineRange, PruneOptions, PruneRequest, PruneSavings, PruneWarning, PurgeRequest,
-    RecoverError, RecoveredMetadata, RecoveredText, Sieve, SieveSettings,
+    Caller, LedgerTotals, LineRange, MarkerForm, PruneOptions, PruneRequest, PruneSavings, PruneWarning,
+    PurgeRequest, RecoverError, RecoveredMetadata, RecoveredText, Sieve, SieveSettings, is_marker,
 };
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
@@ -149,11 +149,74 @@ fn cut_lines_can_be_recovered() {
 }
 
 #[test]
+fn the_beginning_of_an_id_is_enough_if_no_other_begins_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let id = prune(&sieve, TEXT, "2-3 x").prune_id;
+    prune(&sieve, TEXT, "2-3 another goal");
+    for end in [8, 12, 20, 23, 25] {
+        assert_eq!(recover_all(&sieve, &id[..end]).unwrap(), TEXT, "{end}");
+    }
+    // It could be guessed, so it is not enough for callers without a credential.
+    let anonymous = Caller { is_anonymous: true, ..caller() };
+    let guessed = sieve.recover(&id[..8], &[(1, 1)], false, &anonymous);
+    assert_eq!(guessed, Err(RecoverError::NotFound { prune_id: id[..8].to_owned() }));
+    assert!(sieve.recover(&id, &[(1, 1)], false, &anonymous).is_ok());
+    // Another original that begins in the same way.
+    let twin = format!("{}{}", &id[4..16], "zzzz");
+    let stored = original(folder.path(), &id);
+    std::fs::copy(&stored, stored.with_file_name(format!("{twin}.zst"))).unwrap();
+    expire_in(&stored.with_file_name(format!("{twin}.zst")), DAY);
+    let several = RecoverError::Ambiguous { prune_id: id[..12].to_owned(), count: 2 };
+    assert_eq!(recover_all(&sieve, &id[..12]), Err(several));
+    assert_eq!(recover_all(&sieve, &id[..20]).unwrap(), TEXT);
+    // The ledger counts what was recovered for the prune that it came from.
+    assert_eq!(sieve.flush(LONG), 0);
+    assert_eq!(sieve.ledger_totals().unwrap().recoveries, 7);
+}
+
+#[test]
+fn short_markers_stay_when_a_text_is_pruned_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let text: String = (1..=40).map(|line| format!("line {line} {}\n", "x".repeat(40))).collect();
+    let short = |text: &str, goal: &str| {
+        let request = request(text, goal);
+        let options = PruneOptions { markers: MarkerForm::Short, ..request.options };
+        sieve.prune(&PruneRequest { options, ..request }, &caller(), &|| false)
+    };
+    let once = short(&text, "2-12 hors focus\n14-30 sans lien\n32-39 sans lien");
+    let id = &once.prune_id;
+    let markers: Vec<&str> = once.pruned_text.lines().filter(|line| is_marker(line)).collect();
+    let first = format!("[tamis cut 2-12: less relevant; restore: recover_text or tamis recover {id} 2-12]");
+    assert_eq!(markers, [first.as_str(), "[tamis 14-30: unrelated]", "[tamis 32-39]"]);
+    assert_eq!(once.annotations[1].marker, markers[1]);
+    assert_eq!(once.annotations[1].reason, "unrelated");
+    // Every line is small, and one first marker would take more than it saves.
+    assert_eq!(short(&text, "2-3 hors focus").annotations, []);
+    let again = short(&(once.pruned_text.clone() + &text), "8-20 hors focus");
+    let named = format!("[tamis cut 8-20 of {}: less relevant]", again.prune_id);
+    assert!(again.pruned_text.contains(&named), "{}", again.pruned_text);
+    for marker in markers {
+        assert!(again.pruned_text.contains(marker), "{}", again.pruned_text);
+    }
+}
+
+#[test]
 fn errors_of_recovery_are_distinct() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, TEXT, "2-3 x").prune_id;
-    for unknown in ["", "prn_aaaaaaaaaaaaaaaaaaaaaa", "prn_../../state", &id[..25], &id.to_uppercase()] {
+    let wrong_end = format!("{}1", &id[..25]);
+    for unknown in [
+        "",
+        "prn_",
+        "prn_aaaaaaaaaaaaaaaaaaaaaa",
+        "prn_../../state",
+        &id[..7],
+        &wrong_end,
+        &id.to_uppercase(),
+    ] {
         let error = sieve.recover(unknown, &[(0, 0)], false, &caller()).unwrap_err();
         assert_eq!(error, RecoverError::NotFound { prune_id: unknown.into() });
     }

@@ -6,7 +6,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_sieve::PruneOptions;
 use tamis_text::split_lines;
 
 use crate::services::PruneJob;
@@ -64,14 +63,9 @@ impl Operation for PruneCode {
     type Output = PruneCodeOutput;
 
     async fn run(input: PruneCodeInput, context: Context) -> Result<PruneCodeOutput, Failure> {
-        let job = PruneJob {
-            options: PruneOptions {
-                threshold: input.threshold.clamp(0.0, 1.0) as f32,
-                keep_first_lines: if input.always_keep_first_frags { FIRST_LINES } else { 0 },
-                ..PruneOptions::default()
-            },
-            ..PruneJob::new(input.code, input.query)
-        };
+        let mut job = PruneJob::new(input.code, input.query);
+        job.options.threshold = input.threshold.clamp(0.0, 1.0) as f32;
+        job.options.keep_first_lines = if input.always_keep_first_frags { FIRST_LINES } else { 0 };
         let (job, pruned) = context.services.prune(job, context.caller, context.cancellation).await?;
 
         let mut cuts = pruned.annotations.iter().peekable();

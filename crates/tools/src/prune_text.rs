@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_sieve::{PruneOptions, Pruned};
+use tamis_sieve::{MarkerForm, PruneOptions, Pruned};
 use tamis_text::TextKind;
 
 use crate::input::{Ratio, Whole};
@@ -63,6 +63,7 @@ impl Operation for PruneText {
                 timeout: Duration::from_millis(options.timeout_ms.0),
                 annotate_lines: options.annotate_lines,
                 include_markers: options.include_markers,
+                markers: MarkerForm::Contract,
                 ..PruneOptions::default()
             },
             ..PruneJob::new(input.text, input.goal_hint)

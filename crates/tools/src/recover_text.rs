@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tamis_sieve::{RecoverError, RecoveredText};
+use tamis_sieve::{PastedCuts, RecoverError, RecoveredText};
 
 use crate::input::LineNumber;
 use crate::{Context, Failure, Operation, Toolset};
@@ -29,15 +29,23 @@ impl Operation for RecoverText {
     const NAME: &'static str = "recover_text";
     const ALIASES: &'static [&'static str] = &["recover_range"];
     const TOOLSET: Toolset = Toolset::Prune;
-    const DESCRIPTION: &'static str = "Restore lines that tamis cut, by prune_id and lines of a marker ⟦PRUNÉ: \
-        prune_id=… lignes A-B …⟧.";
+    const DESCRIPTION: &'static str = "Restore lines that tamis cut, by prune_id and lines of a marker: [tamis cut A-B: … \
+        prn_…], then [tamis A-B], or ⟦PRUNÉ: prune_id=… lignes A-B …⟧.";
     const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
     type Output = RecoveredText;
 
     async fn run(input: RecoverTextInput, context: Context) -> Result<RecoveredText, Failure> {
-        let prune_id = input.prune_id;
-        let ranges = input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
+        let mut prune_id = input.prune_id;
+        let mut ranges: Vec<_> =
+            input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
+        // Instead of an id, a marker that has one.
+        if prune_id.contains(char::is_whitespace)
+            && let Ok(PastedCuts { prune_id: Some(id), ranges: pasted }) = prune_id.parse()
+        {
+            prune_id = id;
+            ranges = if ranges.is_empty() { pasted } else { ranges };
+        }
         let (services, caller) = (context.services, context.caller);
         let recovered =
             services.recover(prune_id.clone(), ranges, input.include_line_numbers, caller).await?;
@@ -50,7 +58,7 @@ fn failure(prune_id: &str, error: RecoverError) -> Failure {
     let detail = error.to_string();
     let hint = error.hint();
     let (rpc_code, code) = match error {
-        RecoverError::NotFound { .. } => (-32004, "prune_id_not_found"),
+        RecoverError::NotFound { .. } | RecoverError::Ambiguous { .. } => (-32004, "prune_id_not_found"),
         RecoverError::InvalidRange { range, lines, .. } => {
             data.insert("range".into(), json!({"start_line": range.0, "end_line": range.1}));
             if let Some(lines) = lines {

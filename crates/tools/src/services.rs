@@ -4,7 +4,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use tamis_coordinator::AgentService;
-use tamis_sieve::{Caller, PruneOptions, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve};
+use tamis_sieve::{
+    Caller, MarkerForm, PruneOptions, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve,
+};
 use tamis_text::TextKind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -66,9 +68,10 @@ pub struct PruneJob {
 }
 
 impl PruneJob {
-    /// Prunes `text` for `goal` with the default options.
+    /// Prunes `text` for `goal` with the default options and short markers.
     pub fn new(text: String, goal: String) -> PruneJob {
-        PruneJob { text, goal, kind: None, options: PruneOptions::default() }
+        let options = PruneOptions { markers: MarkerForm::Short, ..PruneOptions::default() };
+        PruneJob { text, goal, kind: None, options }
     }
 }
 

@@ -18,9 +18,9 @@ use crate::{print, setup, style};
 
 /// Cut a text down to what a goal needs
 ///
-/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line; `tamis recover` takes the
-/// marker, or its prune id and line numbers. With several files, a line with its path
-/// precedes each.
+/// Prints the pruned text to stdout and a summary to stderr. Every cut is replaced by a marker line, `[tamis 48-78: tests]`;
+/// the first names the prune id. `tamis recover` takes markers, or the id and line numbers. With several files, a line with its
+/// path precedes each.
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Keep the lines that this goal needs
@@ -47,7 +47,7 @@ pub(crate) struct Prune {
     /// Cut without marker lines
     #[arg(long)]
     no_markers: bool,
-    /// Print the JSON output of `prune_text`
+    /// Print JSON with the fields of `prune_text`
     #[arg(long)]
     json: bool,
     /// Files to prune; `-` is stdin, the default
@@ -124,23 +124,22 @@ impl Prune {
     }
 
     fn job(&self, text: String) -> PruneJob {
-        PruneJob {
-            kind: self.kind.map(|kind| match kind {
-                KindArgument::Code => TextKind::Code,
-                KindArgument::Logs => TextKind::Logs,
-                KindArgument::Docs => TextKind::Docs,
-            }),
-            options: PruneOptions {
-                threshold: self.threshold as f32,
-                max_prune_ratio: self.max_prune_ratio,
-                min_keep_lines: self.min_keep_lines,
-                timeout: Duration::from_millis(self.timeout_ms),
-                annotate_lines: self.annotate_lines,
-                include_markers: !self.no_markers,
-                ..PruneOptions::default()
-            },
-            ..PruneJob::new(text, self.goal.clone())
-        }
+        let mut job = PruneJob::new(text, self.goal.clone());
+        job.kind = self.kind.map(|kind| match kind {
+            KindArgument::Code => TextKind::Code,
+            KindArgument::Logs => TextKind::Logs,
+            KindArgument::Docs => TextKind::Docs,
+        });
+        job.options = PruneOptions {
+            threshold: self.threshold as f32,
+            max_prune_ratio: self.max_prune_ratio,
+            min_keep_lines: self.min_keep_lines,
+            timeout: Duration::from_millis(self.timeout_ms),
+            annotate_lines: self.annotate_lines,
+            include_markers: !self.no_markers,
+            ..job.options
+        };
+        job
     }
 }
 

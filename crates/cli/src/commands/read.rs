@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_codebase::ReadError;
+use tamis_sieve::LineRanges;
 
-use super::recover::Ranges;
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
 use crate::{input, print, setup};
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: Read) -> CliResult {
 /// The text of a file, or of the lines that follow its name.
 fn read_part(operations: &Operations, path: &Path, numbers: bool) -> Result<Vec<u8>, CliError> {
     let (file, ranges) = match lines_of(path) {
-        Some((file, Ranges(ranges))) if !path.exists() => (file, Some(ranges)),
+        Some((file, LineRanges(ranges))) if !path.exists() => (file, Some(ranges)),
         _ => (path, None),
     };
     let bytes = read(operations, file)?;
@@ -85,7 +85,7 @@ fn read_part(operations: &Operations, path: &Path, numbers: bool) -> Result<Vec<
 }
 
 /// `src/lib.rs:3-5` as a file and lines.
-fn lines_of(path: &Path) -> Option<(&Path, Ranges)> {
+fn lines_of(path: &Path) -> Option<(&Path, LineRanges)> {
     let (file, lines) = path.to_str()?.rsplit_once(':')?;
     Some((Path::new(file), lines.parse().ok()?))
 }

@@ -104,7 +104,7 @@ fn answers(agent: TestClient) {
     assert_eq!(own_text(agent, &results[0].text), sample::TEXT);
     let pruned = own_text(agent, &results[1].text);
     assert_eq!(pruned, expected, "{said}");
-    assert!(pruned.contains("⟦PRUNÉ: prune_id=prn_"), "{pruned}");
+    assert!(pruned.contains("[tamis cut ") && pruned.contains(" tamis recover prn_"), "{pruned}");
     assert_eq!(own_text(agent, &results[2].text), "said\n\n[stderr]\nwrong\n\n[exit code: 3]");
     let errors = sample::TEXT.lines().enumerate().filter(|(_, line)| line.contains("ERROR"));
     let errors: String = errors.map(|(index, line)| format!("{}:{line}\n", index + 1)).collect();

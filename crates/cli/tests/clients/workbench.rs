@@ -186,10 +186,9 @@ fn claude_code_recovers_what_the_workbench_cut() {
 }
 
 pub(crate) fn first_marker(text: &str) -> (String, usize, usize) {
-    let (_, rest) = text.split_once("⟦PRUNÉ: prune_id=").unwrap_or_else(|| panic!("nothing was cut: {text}"));
-    let mut words = rest.split(' ');
-    let prune_id = words.next().expect("an id").to_owned();
-    assert_eq!(words.next(), Some("lignes"));
-    let (start, end) = words.next().and_then(|range| range.split_once('-')).expect("a range");
+    let (_, rest) = text.split_once("[tamis cut ").unwrap_or_else(|| panic!("nothing was cut: {text}"));
+    let (start, end) = rest.split(':').next().and_then(|range| range.split_once('-')).expect("a range");
+    let prune_id =
+        rest.split_once("tamis recover ").and_then(|(_, id)| id.split(' ').next()).expect("an id").to_owned();
     (prune_id, start.parse().expect("a number"), end.parse().expect("a number"))
 }

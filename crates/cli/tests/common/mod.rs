@@ -267,6 +267,12 @@ pub fn module() -> String {
     text
 }
 
+/// The prune id in the first marker of a pruned text.
+pub fn prune_id(text: &str) -> &str {
+    let (_, rest) = text.split_once(" tamis recover ").unwrap_or_else(|| panic!("nothing was cut: {text}"));
+    rest.split(' ').next().unwrap()
+}
+
 pub fn prune_arguments(text: &str) -> Value {
     json!({
         "text": text,
