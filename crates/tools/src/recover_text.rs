@@ -29,8 +29,8 @@ impl Operation for RecoverText {
     const NAME: &'static str = "recover_text";
     const ALIASES: &'static [&'static str] = &["recover_range"];
     const TOOLSET: Toolset = Toolset::Prune;
-    const DESCRIPTION: &'static str = "Restore lines that tamis cut, by prune_id and lines of a marker: [tamis cut A-B: … \
-        prn_…], then [tamis A-B], or ⟦PRUNÉ: prune_id=… lignes A-B …⟧.";
+    const DESCRIPTION: &'static str = "Restore lines that tamis cut, by prune_id (prn_…) and lines of its markers: \
+        [tamis cut A-B: …], [tamis A-B].";
     const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
     type Output = RecoveredText;
