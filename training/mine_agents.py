@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Mines transcripts of coding agents into pruning cases: what an agent read or ran, and which lines it then used.
 
-usage: mine_agents.py --out DIR [--jobs N] [--exclude REGEX] SOURCE...
+usage: mine_agents.py --out DIR [--jobs N] [--exclude REGEX] [--kept-out FILE]... SOURCE...
+
+Repositories that a `--kept-out` file lists are skipped and counted (see kept_out.py).
 
 A SOURCE is a folder of transcripts, or a bare or plain git repository (its checked-in files and every
 branch or ref with "entire/" in its name, where the `entire` tool keeps transcripts, are read).
@@ -42,6 +44,8 @@ import random
 import re
 import subprocess
 import sys
+
+from kept_out import KeptOut
 
 MAX_TEXT = 400_000
 MAX_BLOB = 60_000_000
@@ -774,20 +778,23 @@ def main():
     parser.add_argument('--out', required=True)
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--exclude', help='skip transcripts whose name, paths or commands match')
+    parser.add_argument('--kept-out', action='append', default=[], metavar='FILE', help='skip the repositories that FILE lists')
     parser.add_argument('sources', nargs='+')
     args = parser.parse_args()
+    kept_out = KeptOut(args.kept_out)
+    sources = kept_out.allowed(args.sources, repo_name)
     exclude = re.compile(args.exclude) if args.exclude else None
     os.makedirs(args.out, exist_ok=True)
     with multiprocessing.Pool(args.jobs, maxtasksperchild=4) as pool:
         counts, total = collections.Counter(), 0
-        for some, number in pool.imap_unordered(count_words, [(s, exclude) for s in args.sources]):
+        for some, number in pool.imap_unordered(count_words, [(s, exclude) for s in sources]):
             counts.update(some)
             total += number
         common = frozenset(w for w, n in counts.items() if n > 0.05 * total)
         print(f'{total} sessions counted, {len(common)} common words', file=sys.stderr)
         files = {k: open(os.path.join(args.out, f'agent_{k}.jsonl.tmp'), 'w') for k in ('read', 'shell')}
         seen = set()
-        for repo, number, cases in pool.imap(mine, [(s, exclude, common) for s in args.sources]):
+        for repo, number, cases in pool.imap(mine, [(s, exclude, common) for s in sources]):
             kept = collections.Counter()
             for kind in files:
                 for case in cases[kind]:
@@ -801,6 +808,7 @@ def main():
     for kind, file in files.items():
         file.close()
         os.replace(file.name, file.name[:-4])
+    print(kept_out.report(), file=sys.stderr)
 
 
 if __name__ == '__main__':

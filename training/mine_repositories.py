@@ -7,12 +7,14 @@ A case is one line of JSON: {"id", "repo", "lang", "query", "text", "gold"}; `go
   docs      the first sentence of a definition's doc comment; the file without that comment; the definition's lines
   sections  a heading of a document; the document without that heading, or with it; the section's lines
 
-usage: mine_repositories.py OUT_FOLDER MOST_PER_REPOSITORY OWNER+NAME_FOLDER...
+usage: mine_repositories.py [--kept-out FILE]... OUT_FOLDER MOST_PER_REPOSITORY OWNER+NAME_FOLDER...
 
-Each folder is `owner+name/repo` or `owner+name`, a git directory. Files are chosen by a hash of their identity, so a
+Repositories that a `--kept-out` file lists are skipped and counted (see kept_out.py). Each folder is `owner+name/repo` or `owner+name`, a git directory. Files are chosen by a hash of their identity, so a
 second run over the same repositories gives the same cases. One process per repository.
 """
-import hashlib, json, multiprocessing, os, re, subprocess, sys
+import argparse, hashlib, json, multiprocessing, os, re, subprocess
+
+from kept_out import KeptOut
 
 LANGUAGES = {'.rs': 'rust', '.py': 'python', '.ts': 'typescript', '.tsx': 'typescript', '.js': 'javascript', '.mjs': 'javascript',
              '.jsx': 'javascript', '.go': 'go', '.java': 'java', '.c': 'c', '.h': 'c', '.cc': 'cpp', '.cpp': 'cpp', '.hpp': 'cpp'}
@@ -294,9 +296,15 @@ def mine_sections(folder, repo, most):
     return cases
 
 
+def repo_name(folder):
+    """owner/name of `owner+name` or `owner+name/repo`."""
+    parts = os.path.abspath(folder).split(os.sep)
+    return next((p.replace('+', '/', 1) for p in reversed(parts) if '+' in p), parts[-1])
+
+
 def mine(job):
     folder, out, most = job
-    repo = os.path.basename(folder.rstrip('/')).replace('+', '/', 1)
+    repo = repo_name(folder)
     folder = os.path.join(folder, 'repo') if os.path.isdir(os.path.join(folder, 'repo')) else folder
     counts = []
     for kind, miner, share in (('commits', mine_commits, 1.0), ('docs', mine_docs, .6), ('sections', mine_sections, .15)):
@@ -311,9 +319,21 @@ def mine(job):
     return f'{repo}: {", ".join(counts)}'
 
 
-if __name__ == '__main__':
-    out, most, folders = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    os.makedirs(out, exist_ok=True)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--kept-out', action='append', default=[], metavar='FILE', help='skip the repositories that FILE lists')
+    parser.add_argument('out')
+    parser.add_argument('most', type=int)
+    parser.add_argument('folders', nargs='+')
+    args = parser.parse_args()
+    os.makedirs(args.out, exist_ok=True)
+    kept_out = KeptOut(args.kept_out)
+    folders = kept_out.allowed(args.folders, repo_name)
     with multiprocessing.Pool(int(os.environ.get('PROCESSES', '2'))) as pool:
-        for line in pool.imap_unordered(mine, [(f, out, most) for f in folders]):
+        for line in pool.imap_unordered(mine, [(f, args.out, args.most) for f in folders]):
             print(line, flush=True)
+    print(kept_out.report())
+
+
+if __name__ == '__main__':
+    main()
