@@ -12,7 +12,9 @@ A folder named owner+name, or its subfolder `repo`, gives the cases' `repo` owne
 Formats: Claude Code JSONL, Codex rollout JSONL, opencode exports, pi JSONL, Copilot CLI events,
 Gemini CLI JSON and JSONL, entire's compact JSONL, and SWE-agent .traj.
 
-Written, one case a line, {"id","repo","kind","lang","query","text","gold"} with gold as 1-based line numbers:
+Written, one case a line, {"id","repo","kind","lang","query","text","gold","context"} with gold as 1-based line numbers.
+The context is what the session showed before, the latest first: "edited" and "read" files, "searched" patterns,
+"said" by the agent, and the lines of the last failure ("failed"). What it lacks was not there.
 
 agent_read.jsonl   A file was read, and later edited in the session.
     text   the file as read, without line-number prefixes; a part of a file only from 60 lines on
@@ -575,6 +577,40 @@ def read_cases(events):
                    'query': query_of(call.said, path, task), 'text': text, 'gold': sorted(n + 1 for n in gold)}
 
 
+# --- What the session showed before ---
+
+FAILED = re.compile(r'\b(error|failed|failure|panicked|exception|traceback|cannot|undefined|not found)\b|\w+(Error|Exception)\b|✕|✖|^E   ', re.I)
+SOUGHT = re.compile(r"\b(?:rg|grep|ag|git grep)\b((?: -\S+)*) +(\"[^\"]+\"|'[^']+'|\S+)")
+
+
+def context_of(events, index):
+    """What a scorer could know before the call at `index`: see the head of this file."""
+    found = {'edited': [], 'read': [], 'searched': [], 'said': [], 'failed': []}
+
+    def put(what, value, most):
+        if value and value not in found[what] and len(found[what]) < most:
+            found[what].append(value)
+    for kind, value in reversed(events[max(0, index - 150):index]):
+        if kind == 'say':
+            put('said', value[:400], 3)
+        if kind != 'call':
+            continue
+        for path, *_ in edits_of(value):
+            put('edited', path, 8)
+        read = read_of(value)
+        if read:
+            put('read', read[0], 12)
+        elif value.name in SEARCH:
+            put('searched', tidy(flat(value.input.get('pattern') or value.input.get('query') or ''))[:160], 6)
+        elif value.name in SHELL:
+            for _, pattern in SOUGHT.findall(command_of(value)):
+                put('searched', pattern.strip('"\'')[:160], 6)
+            if value.output and not found['failed']:
+                failed = [line.strip()[:200] for line in value.output[-20000:].split('\n') if FAILED.search(line)]
+                found['failed'] = failed[:12] if len(failed) < 60 else []
+    return {what: values for what, values in found.items() if values and not SECRET.search('\n'.join(values))}
+
+
 # --- Commands and the words that the agent took from their output ---
 
 def words(text):
@@ -766,7 +802,7 @@ def mine(job):
             for case in drawn[:max(room, 0)]:
                 taken[session, kind] += 1
                 short = session[4:16] if session.startswith('ses_') else session[:8]
-                out[kind].append({**case, 'id': f'{short}:{case["id"]}', 'repo': repo})
+                out[kind].append({**case, 'id': f'{short}:{case["id"]}', 'repo': repo, 'context': context_of(events, int(case['id']))})
     for kind in out:
         random.Random(repo).shuffle(out[kind])
         out[kind] = out[kind][:PER_REPO]

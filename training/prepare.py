@@ -73,7 +73,7 @@ def shard(job):
     program, out, cases = job
     with subprocess.Popen([program, out], stdin=subprocess.PIPE) as child:
         for case in cases:
-            child.stdin.write(json.dumps({k: case[k] for k in ('query', 'text', 'gold', 'also') if k in case}).encode() + b'\n')
+            child.stdin.write(json.dumps({k: case[k] for k in ('query', 'text', 'gold', 'also', 'context') if k in case}).encode() + b'\n')
         child.stdin.close()
         if child.wait() != 0:
             raise SystemExit(f'{program} failed on {out}')
