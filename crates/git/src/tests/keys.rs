@@ -3,14 +3,15 @@
 //!
 //! `TAMIS_HOSTILE=all` tries every key by itself as well, which takes minutes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::notes::deliver;
@@ -294,10 +295,19 @@ fn outside(world: &World) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// What a list of processes shows of gits that work for this world: secrets, and variables that they must not have.
-fn leaks(world: &Path) -> Vec<String> {
+/// The processes that run now.
+fn processes() -> BTreeSet<OsString> {
+    fs::read_dir("/proc").into_iter().flatten().flatten().map(|process| process.file_name()).collect()
+}
+
+/// What a list of processes shows of gits that work for this world: secrets, and variables that they must not have. What ran
+/// before is not looked at: reading all of a machine's processes every millisecond takes longer than the work that is watched.
+fn leaks(world: &Path, earlier: &BTreeSet<OsString>) -> Vec<String> {
     let mut found = Vec::new();
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if earlier.contains(&process.file_name()) {
+            continue;
+        }
         let read = |name: &str| fs::read(process.path().join(name)).unwrap_or_default();
         let (environment, arguments) = (read("environ"), read("cmdline"));
         let has =
@@ -336,12 +346,12 @@ fn attack(keys: &[String], value: Value, swaps: bool) {
         }
     };
     let (port, requests) = refusing_server();
-    let before = outside(&world);
+    let (before, earlier) = (outside(&world), processes());
     let (done, found) = (AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                found.lock().unwrap().extend(leaks(&world.path("scratch")));
+                found.lock().unwrap().extend(leaks(&world.path("scratch"), &earlier));
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
@@ -401,13 +411,21 @@ fn no_key_by_itself_has_git_run_or_change_anything() {
             !matches!(verdict(&section, &variable), Some((Verdict::Unused, _)))
         })
         .collect();
-    for key in keys {
-        for value in [Value::Program, Value::Victim] {
-            for swaps in [false, true] {
-                attack(std::slice::from_ref(&key), value, swaps);
-            }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(key) = keys.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for value in [Value::Program, Value::Victim] {
+                        for swaps in [false, true] {
+                            attack(std::slice::from_ref(key), value, swaps);
+                        }
+                    }
+                }
+            });
         }
-    }
+    });
+    println!("{} keys", keys.len());
 }
 
 /// The same lines make a plain git run programs and write files.
