@@ -1,7 +1,7 @@
 //! Every key of git's documentation, with hostile values, in every operation: no program runs, no file outside of the repository
 //! changes, and no secret is seen in a list of processes. With and without a writer that swaps configurations meanwhile.
 //!
-//! `TAMIS_HOSTILE=all` tries every key by itself as well, which takes minutes.
+//! `TAMIS_HOSTILE=all` tries them in small groups as well, which takes minutes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -399,8 +399,10 @@ fn no_key_of_a_repository_has_git_run_or_change_anything() {
     attack(&sends, Value::Program, false);
 }
 
+/// In small groups of keys that are far apart in the list, since a key may keep git from reaching another one.
 #[test]
-fn no_key_by_itself_has_git_run_or_change_anything() {
+fn no_few_keys_have_git_run_or_change_anything() {
+    const GROUP: usize = 8;
     if std::env::var_os("TAMIS_HOSTILE").is_none() {
         return;
     }
@@ -411,21 +413,25 @@ fn no_key_by_itself_has_git_run_or_change_anything() {
             !matches!(verdict(&section, &variable), Some((Verdict::Unused, _)))
         })
         .collect();
+    let count = keys.len().div_ceil(GROUP);
+    let groups: Vec<Vec<String>> =
+        (0..count).map(|first| keys.iter().skip(first).step_by(count).cloned().collect()).collect();
+    assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), keys.len());
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some(key) = keys.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                     for value in [Value::Program, Value::Victim] {
                         for swaps in [false, true] {
-                            attack(std::slice::from_ref(key), value, swaps);
+                            attack(group, value, swaps);
                         }
                     }
                 }
             });
         }
     });
-    println!("{} keys", keys.len());
+    println!("{} keys in {} groups", keys.len(), groups.len());
 }
 
 /// The same lines make a plain git run programs and write files.
