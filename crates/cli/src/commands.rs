@@ -17,6 +17,7 @@ mod research;
 mod run;
 mod serve;
 mod session;
+mod setup;
 mod token;
 mod tools;
 mod trace;
@@ -28,6 +29,7 @@ use crate::pager;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Setup(setup::SetupCommand),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Run(run::Run),
@@ -61,6 +63,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         pager::turn_off();
     }
     match command {
+        Command::Setup(arguments) => setup::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Run(arguments) => run::run(arguments),

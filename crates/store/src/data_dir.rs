@@ -47,6 +47,11 @@ impl DataDir {
         self.root.join("agents")
     }
 
+    /// The folder of what was written to clients' configuration files, with copies of them.
+    pub fn setup(&self) -> PathBuf {
+        self.root.join("setup")
+    }
+
     /// The file of the HTTP doors' token.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")

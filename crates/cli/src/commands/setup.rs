@@ -1,0 +1,247 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tamis_clients::find_program;
+use tamis_config::{ConfigEnvironment, ConfigError, project_root};
+use tamis_setup::{PlannedChange, Setup, SetupClient, SetupEnvironment, SetupError, SetupScope, SetupStep};
+use tamis_store::DataDir;
+
+use crate::error::{CliError, CliResult};
+use crate::{escape, print, setup};
+
+/// Connect coding agents and editors to tamis
+///
+/// Adds `tamis mcp` as an MCP server to the configuration of each client, and prints every change as a diff. Everything else in
+/// these files stays as it is, comments included. Without a client's name, sets up all clients that are installed. A second run
+/// changes nothing.
+#[derive(Args)]
+pub(crate) struct SetupCommand {
+    /// Clients to set up
+    #[arg(value_name = "CLIENT", value_enum)]
+    clients: Vec<ClientName>,
+    /// Set up this project only, in files that you can commit
+    #[arg(long, conflicts_with = "user")]
+    project: bool,
+    /// Set up all your projects [default]
+    #[arg(long)]
+    user: bool,
+    /// Show the changes without making them
+    #[arg(long)]
+    dry_run: bool,
+    /// Undo what was set up: files that are unchanged since get their old content back, from others only tamis is removed
+    #[arg(long)]
+    remove: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A client, as it is named on the command line.
+#[derive(Clone, Copy, Debug)]
+struct ClientName(SetupClient);
+
+impl ValueEnum for ClientName {
+    fn value_variants<'a>() -> &'a [ClientName] {
+        const ALL: [ClientName; SetupClient::ALL.len()] = {
+            let mut all = [ClientName(SetupClient::ALL[0]); SetupClient::ALL.len()];
+            let mut index = 0;
+            while index < all.len() {
+                all[index] = ClientName(SetupClient::ALL[index]);
+                index += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+/// What happened with one client.
+struct Outcome {
+    client: SetupClient,
+    path: Option<PathBuf>,
+    /// One word for programs.
+    status: &'static str,
+    /// A sentence for people.
+    message: String,
+    diff: Option<String>,
+}
+
+pub(crate) fn run(arguments: SetupCommand) -> CliResult {
+    let environment = ConfigEnvironment::of_process();
+    let config = setup::load(&environment)?;
+    let home = environment.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let planner = Setup {
+        data: DataDir::at(config.data_dir()),
+        environment: SetupEnvironment {
+            home: home.ok_or(ConfigError::NoHome)?,
+            project: project_root(&environment.working_dir),
+            variables: environment.variables.clone(),
+        },
+    };
+    let (outcomes, errors) =
+        if arguments.remove { remove(&planner, &arguments)? } else { add(&planner, &arguments)? };
+    if arguments.json {
+        print::json(&outcomes.iter().map(as_json).collect::<Vec<_>>())?;
+    } else {
+        for outcome in &outcomes {
+            if let Some(diff) = &outcome.diff {
+                print::text(&escape::text(diff))?;
+            }
+            print::note(format_args!("{}: {}", outcome.client.display_name(), outcome.message));
+        }
+    }
+    CliError::last_of(errors)
+}
+
+fn add(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Vec<CliError>), CliError> {
+    let scope = if arguments.project { SetupScope::Project } else { SetupScope::User };
+    let mut clients: Vec<SetupClient> = arguments.clients.iter().map(|name| name.0).collect();
+    if clients.is_empty() {
+        let installed = SetupClient::ALL.iter().filter(|client| client.is_installed(&planner.environment));
+        clients.extend(installed);
+    }
+    if clients.is_empty() {
+        let names: Vec<_> = SetupClient::ALL.iter().map(|client| client.display_name()).collect();
+        return Err(CliError::failed(anyhow::anyhow!(
+            "none of the clients is installed: {}",
+            names.join(", ")
+        ))
+        .hint("`tamis setup claude`, for example, sets up a client that was not found"));
+    }
+    let command = command(planner, scope)?;
+    let (mut outcomes, mut errors) = (Vec::new(), Vec::new());
+    for client in clients {
+        let step = planner.plan(client, scope, &command, &["mcp"]);
+        match step.and_then(|step| add_one(planner, client, scope, step, arguments.dry_run)) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) => errors.push(setup_error(client, error)),
+        }
+    }
+    Ok((outcomes, errors))
+}
+
+fn add_one(
+    planner: &Setup,
+    client: SetupClient,
+    scope: SetupScope,
+    step: SetupStep,
+    is_trial: bool,
+) -> Result<Outcome, SetupError> {
+    let outcome =
+        |path: Option<PathBuf>, status, message| Outcome { client, path, status, message, diff: None };
+    Ok(match step {
+        SetupStep::Change(change) => {
+            let diff = Some(change.file.diff());
+            let path = change.path().to_owned();
+            if is_trial {
+                let message = format!("would be connected in {}", path.display());
+                return Ok(Outcome { diff, ..outcome(Some(path), "planned", message) });
+            }
+            planner.apply(&change)?;
+            let backup = match planner.backup(&change) {
+                Some(backup) => format!("; the file as it was: {}", backup.display()),
+                None => String::new(),
+            };
+            let advice = client.advice(scope).map_or(String::new(), |advice| format!(". {advice}"));
+            let message = format!("connected in {}{backup}{advice}", path.display());
+            Outcome { diff, ..outcome(Some(path), "changed", message) }
+        }
+        SetupStep::Unchanged(path) => {
+            let message = format!("already connected in {}", path.display());
+            outcome(Some(path), "unchanged", message)
+        }
+        SetupStep::Foreign(path) => {
+            let message = format!("{} has another entry named tamis, which stays as it is", path.display());
+            outcome(Some(path), "foreign", message)
+        }
+        SetupStep::NoSuchScope => {
+            let message = "has no configuration for a project; use `--user`".to_owned();
+            outcome(None, "unsupported", message)
+        }
+    })
+}
+
+fn remove(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Vec<CliError>), CliError> {
+    let scope = match (arguments.project, arguments.user) {
+        (true, _) => Some(SetupScope::Project),
+        (_, true) => Some(SetupScope::User),
+        _ => None,
+    };
+    let clients: Vec<SetupClient> = arguments.clients.iter().map(|name| name.0).collect();
+    let changes = planner.plan_removal(&clients, scope).map_err(CliError::failed)?;
+    if changes.is_empty() && !arguments.json {
+        print::note("nothing that `tamis setup` has written is left to remove");
+    }
+    let (mut outcomes, mut errors) = (Vec::new(), Vec::new());
+    for change in changes {
+        let removed = if arguments.dry_run { Ok(()) } else { planner.apply(&change) };
+        match removed {
+            Ok(()) => outcomes.push(removal(&change, arguments.dry_run)),
+            Err(error) => errors.push(setup_error(change.client, error)),
+        }
+    }
+    Ok((outcomes, errors))
+}
+
+fn removal(change: &PlannedChange, is_trial: bool) -> Outcome {
+    let path = change.path().display();
+    let (status, message) = match (change.keeps_entry(), change.file.after.is_none(), is_trial) {
+        (true, ..) => ("foreign", format!("the entry in {path} was changed, so it stays")),
+        (_, true, true) => ("planned", format!("{path} would be deleted")),
+        (_, true, false) => ("changed", format!("deleted {path}")),
+        (_, false, true) => ("planned", format!("would be removed from {path}")),
+        (_, false, false) => ("changed", format!("removed from {path}")),
+    };
+    let diff = (change.file.before != change.file.after).then(|| change.file.diff());
+    Outcome { client: change.client, path: Some(change.path().to_owned()), status, message, diff }
+}
+
+/// The command that clients start. For one user, it is a full path, because editors are often started without the shell's PATH;
+/// the one on PATH if that is this program, because it stays valid after an update. A project's file is shared, so there it is
+/// the name alone.
+fn command(planner: &Setup, scope: SetupScope) -> Result<String, CliError> {
+    let program = setup::this_program()?;
+    let path = planner.environment.variables.get("PATH");
+    let on_path = find_program("tamis", path.map(|path| path.as_os_str()))
+        .filter(|found| found.canonicalize().ok() == program.canonicalize().ok());
+    if on_path.is_none() {
+        let reason = match scope {
+            SetupScope::User => "clients will start it from where it is now",
+            SetupScope::Project => "clients will not find it",
+        };
+        print::note(format_args!("warning: {} is not on PATH as `tamis`: {reason}", program.display()));
+    }
+    Ok(match scope {
+        SetupScope::User => on_path.unwrap_or(program).display().to_string(),
+        SetupScope::Project => "tamis".to_owned(),
+    })
+}
+
+fn setup_error(client: SetupClient, error: SetupError) -> CliError {
+    let hint = match &error {
+        SetupError::Document { path, .. } => {
+            Some(format!("fix `{}`, then run `tamis setup {}` again", path.display(), client.name()))
+        }
+        SetupError::Raced { .. } => Some(format!("run `tamis setup {}` again", client.name())),
+        _ => None,
+    };
+    let failed = CliError::failed(
+        anyhow::Error::new(error).context(format!("{} was not changed", client.display_name())),
+    );
+    CliError { hint, ..failed }
+}
+
+fn as_json(outcome: &Outcome) -> Value {
+    json!({
+        "client": outcome.client.name(),
+        "status": outcome.status,
+        "path": outcome.path,
+        "message": outcome.message,
+        "diff": outcome.diff.as_deref().map(escape::text),
+    })
+}

@@ -1,0 +1,123 @@
+//! `tamis setup`: what it prints and writes, and that it can be undone.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use common::{Fixture, Ran, finish};
+
+/// The program, on PATH, with a home that has folders of Codex and Gemini CLI.
+fn world() -> Fixture {
+    let fixture = Fixture::new();
+    for folder in ["bin", "home/.codex", "home/.gemini"] {
+        fs::create_dir_all(fixture.folder.path().join(folder)).unwrap();
+    }
+    symlink(env!("CARGO_BIN_EXE_tamis"), fixture.folder.path().join("bin/tamis")).unwrap();
+    fixture
+}
+
+fn run(fixture: &Fixture, arguments: &[&str]) -> Ran {
+    let mut command = fixture.tamis(&[&["setup"], arguments].concat());
+    finish(command.env("PATH", fixture.folder.path().join("bin")), b"")
+}
+
+fn read(fixture: &Fixture, name: &str) -> String {
+    fs::read_to_string(fixture.folder.path().join(name)).unwrap_or_else(|_| "(none)".to_owned())
+}
+
+#[test]
+fn installed_clients_are_connected_and_disconnected() {
+    let fixture = world();
+    let folder = fixture.folder.path().canonicalize().unwrap();
+    let settings = "{\n  // mine\n  \"theme\": \"dark\"\n}\n";
+    fs::write(folder.join("home/.gemini/settings.json"), settings).unwrap();
+    let program = folder.join("bin/tamis");
+
+    let planned = run(&fixture, &["--dry-run"]);
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    assert_eq!(read(&fixture, "home/.codex/config.toml"), "(none)");
+    assert_eq!(read(&fixture, "home/.gemini/settings.json"), settings);
+
+    let changed = run(&fixture, &[]);
+    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    assert_eq!(changed.stdout, planned.stdout);
+    let expected = format!(
+        "--- /dev/null\n+++ {0}/home/.codex/config.toml\n@@ -0,0 +1,3 @@\n+[mcp_servers.tamis]\n+command = \"{1}\"\n+args = [\"mcp\"]\n\
+         --- {0}/home/.gemini/settings.json\n+++ {0}/home/.gemini/settings.json\n@@ -1,4 +1,10 @@\n {{\n   // mine\n-  \"theme\": \"dark\"\n\
+         +  \"theme\": \"dark\",\n+  \"mcpServers\": {{\n+    \"tamis\": {{\n+      \"command\": \"{1}\",\n+      \"args\": [\"mcp\"]\n+    }}\n+  }}\n }}\n",
+        folder.display(),
+        program.display()
+    );
+    assert_eq!(changed.stdout, expected);
+    assert!(changed.stderr.contains("Gemini CLI: connected in "), "{}", changed.stderr);
+
+    let again = run(&fixture, &["--json"]);
+    let statuses = again.json();
+    assert_eq!(
+        (statuses[0]["client"].as_str(), statuses[0]["status"].as_str()),
+        (Some("codex"), Some("unchanged"))
+    );
+    assert_eq!(statuses[1]["status"], "unchanged");
+
+    let removed = run(&fixture, &["--remove"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.stderr);
+    assert_eq!(read(&fixture, "home/.codex/config.toml"), "(none)");
+    assert_eq!(read(&fixture, "home/.gemini/settings.json"), settings);
+    let nothing = run(&fixture, &["--remove"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_projects_files_name_no_path_of_this_machine() {
+    let fixture = world();
+    let changed = run(&fixture, &["claude", "vscode", "lmstudio", "--project"]);
+    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    assert!(read(&fixture, "work/.mcp.json").contains("\"command\": \"tamis\""));
+    assert!(read(&fixture, "work/.vscode/mcp.json").contains("\"command\": \"tamis\""));
+    assert!(changed.stderr.contains("LM Studio: has no configuration for a project"), "{}", changed.stderr);
+    assert_eq!(run(&fixture, &["--remove", "--project"]).code, Some(0));
+    assert_eq!(read(&fixture, "work/.mcp.json"), "(none)");
+    assert!(!fixture.work().join(".vscode").exists());
+}
+
+#[test]
+fn one_file_that_cannot_be_used_does_not_stop_the_others() {
+    let fixture = world();
+    let path = fixture.folder.path().join("home/.gemini/settings.json");
+    fs::write(&path, "{ \"theme\": ").unwrap();
+    let changed = run(&fixture, &[]);
+    assert_eq!(changed.code, Some(1));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"theme\": ");
+    assert!(read(&fixture, "home/.codex/config.toml").contains("tamis"));
+    assert!(changed.stderr.contains("error: Gemini CLI was not changed"), "{}", changed.stderr);
+    assert!(changed.stderr.contains("tamis setup gemini"), "{}", changed.stderr);
+}
+
+#[test]
+fn secrets_near_a_change_are_not_printed() {
+    let fixture = world();
+    let key = format!("sk-ant-api03-{}", "a1B2c3D4e5F6g7H8".repeat(6));
+    fs::write(
+        fixture.folder.path().join("home/.gemini/settings.json"),
+        format!("{{\n  \"apiKey\": \"{key}\"\n}}\n"),
+    )
+    .unwrap();
+    for arguments in [&["--dry-run"] as &[_], &["--dry-run", "--json"], &[]] {
+        let ran = run(&fixture, arguments);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(&key), "{}", ran.stdout);
+    }
+    assert!(read(&fixture, "home/.gemini/settings.json").contains(&key));
+}
+
+#[test]
+fn without_a_client_it_says_which_ones_it_knows() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.folder.path().join("home")).unwrap();
+    let ran = run(&fixture, &[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("Claude Code, Codex, Gemini CLI, OpenCode"), "{}", ran.stderr);
+}
