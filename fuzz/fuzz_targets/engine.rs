@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
         keep_first_lines: usize::from(*keep % 4),
     };
     let kind = TextKind::ALL[usize::from(*kind) % TextKind::ALL.len()];
-    let request = EngineRequest { text, goal, kind, limits, marker_bytes: &|_| 40 };
+    let request = EngineRequest { text, goal, kind, limits, shown: &[], marker_bytes: &|_| 40 };
     let Ok(verdict) = prune(&request, &|| false) else { return };
     let lines = line_count(text);
     assert_eq!(verdict.scores.len(), lines);

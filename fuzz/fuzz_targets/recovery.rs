@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
         ..PruneOptions::default()
     };
     let kind = TextKind::ALL[usize::from(flags >> 2) % TextKind::ALL.len()];
-    let request = PruneRequest { text, goal, kind, options };
+    let request = PruneRequest { text, goal, kind, options, shown: &[] };
     let pruned = sieve.prune(&request, &Caller::default(), &|| false);
     let lines = line_count(text);
     assert_eq!(pruned.stats.kept_lines + pruned.stats.pruned_lines, lines);

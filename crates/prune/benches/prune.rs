@@ -66,7 +66,10 @@ fn run(bencher: divan::Bencher<'_, '_>, text: &str, kind: TextKind) {
     let limits = PruneLimits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
     let marker_bytes = |_: &Cut| 100;
     bencher.bench(|| {
-        prune(&EngineRequest { text, goal: GOAL, kind, limits, marker_bytes: &marker_bytes }, &|| false)
+        prune(
+            &EngineRequest { text, goal: GOAL, kind, limits, shown: &[], marker_bytes: &marker_bytes },
+            &|| false,
+        )
     });
 }
 

@@ -92,6 +92,7 @@ fn report(path: &str, cases: &[Case], curve: bool) {
             goal: &case.query,
             kind: TextKind::detect(&case.text),
             limits: limits(0.5),
+            shown: &[],
             marker_bytes: &marker_bytes,
         };
         let _ = std::hint::black_box(prune(&request, &|| false));
@@ -164,6 +165,7 @@ fn reason_bytes(reason: &CutReason) -> usize {
     let place = match &reason.place {
         CutPlace::Definition(name) | CutPlace::Section(name) => 2 + name.len().min(28),
         CutPlace::Lines(_) => 11,
+        CutPlace::Shown(place) => 20 + place.label.len().min(28),
         CutPlace::TopLevel => 8,
         CutPlace::Omitted => 0,
     };

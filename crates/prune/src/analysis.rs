@@ -11,10 +11,11 @@ use crate::index::Index;
 use crate::line_attributes::LineAttributes;
 use crate::logs::repetition;
 use crate::partition::partitions;
-use crate::protect::{Structure, protected_lines};
+use crate::protect::{Structure, kept_if_shown, protected_lines};
 use crate::reason::ReasonInputs;
-use crate::select::{Candidates, select};
-use crate::{Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, propagation, scorer};
+use crate::select::{Candidates, most_cut, select};
+use crate::shown_cuts::{ShownCandidates, add_shown};
+use crate::{Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, ShownRun, propagation, scorer};
 
 /// Larger texts get a heuristic outline instead of a parsed one.
 ///
@@ -153,6 +154,24 @@ impl<'a> TextAnalysis<'a> {
             limits,
             interrupted,
         )
+    }
+
+    /// Adds cuts of what was already shown to the cuts of the same limits.
+    pub(crate) fn add_shown(
+        &self,
+        cuts: Vec<Cut>,
+        runs: &[ShownRun],
+        limits: &PruneLimits,
+        marker_bytes: &dyn Fn(&Cut) -> usize,
+    ) -> Vec<Cut> {
+        let candidates = ShownCandidates {
+            runs,
+            stays: &kept_if_shown(&self.lines, self.view.hidden, limits.keep_first_lines),
+            bytes: &self.view.bytes,
+            most: most_cut(self.lines.len(), limits),
+            marker_bytes,
+        };
+        add_shown(cuts, &candidates)
     }
 
     /// Which lines stay, whatever they score.

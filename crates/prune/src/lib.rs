@@ -6,7 +6,7 @@
 //! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
 //! `line_attributes`) and the words (`index`), measure each line (`features`), score it (`scorer`, `network`), let closing
 //! lines follow what they close (`propagation`), set aside what must stay (`protect`), choose what goes within the limits
-//! (`select`), and say why (`reason`).
+//! (`select`), say why (`reason`), and cut what was already shown (`shown_cuts`).
 //!
 //! Never touches a file, a clock or the network, and never writes markers or words for people. The same request gives the
 //! same verdict on every machine.
@@ -30,6 +30,7 @@ mod reason;
 mod scorer;
 mod select;
 mod shown;
+mod shown_cuts;
 
 use tamis_text::TextKind;
 
@@ -56,6 +57,8 @@ pub struct EngineRequest<'a> {
     pub goal: &'a str,
     pub kind: TextKind,
     pub limits: PruneLimits,
+    /// Runs of the text that the reader has already; they are cut too. Empty where that is not known.
+    pub shown: &'a [ShownRun],
     /// The size in bytes of the marker line for a cut, its newline included. A block that is not larger stays.
     pub marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
@@ -78,7 +81,7 @@ pub struct PruneLimits {
 pub struct EngineVerdict {
     /// How likely each line is needed, 0 to 1.
     pub scores: Vec<f32>,
-    /// In order, with at least one kept line between two cuts.
+    /// In order. Cuts without a kept line between them have different reasons.
     pub cuts: Vec<Cut>,
 }
 
@@ -116,6 +119,9 @@ pub fn prune(
     }
     let view = PlainText::of(request.text);
     let analysis = TextAnalysis::read(&view, request.goal, request.kind, interrupted)?;
-    let cuts = analysis.cuts(&request.limits, request.marker_bytes, interrupted)?;
+    let mut cuts = analysis.cuts(&request.limits, request.marker_bytes, interrupted)?;
+    if !request.shown.is_empty() {
+        cuts = analysis.add_shown(cuts, request.shown, &request.limits, request.marker_bytes);
+    }
     Ok(EngineVerdict { scores: analysis.into_scores(), cuts })
 }

@@ -43,14 +43,29 @@ pub(crate) fn protected_lines(structure: &Structure<'_>, keep_first_lines: usize
     if let Some(written) = structure.written {
         protect_written(structure.kind, written, &mut stays);
     }
-    let first = keep_first_lines.min(stays.len());
-    stays[..first].fill(true);
-    if let (Some(last), Some(line)) = (stays.last_mut(), structure.lines.last())
+    protect_ends(structure.lines, keep_first_lines, &mut stays);
+    stays
+}
+
+/// Which lines stay even if the reader has them already.
+pub(crate) fn kept_if_shown(lines: &[&str], written: Option<&str>, keep_first_lines: usize) -> Vec<bool> {
+    let mut stays = vec![false; lines.len()];
+    protect_directives(lines.iter().copied(), &mut stays);
+    if let Some(written) = written {
+        protect_directives(written.split('\n'), &mut stays);
+    }
+    protect_ends(lines, keep_first_lines, &mut stays);
+    stays
+}
+
+/// The lines at the top that the caller wants, and the final newline.
+fn protect_ends(lines: &[&str], keep_first_lines: usize, stays: &mut [bool]) {
+    stays[..keep_first_lines.min(lines.len())].fill(true);
+    if let (Some(last), Some(line)) = (stays.last_mut(), lines.last())
         && line.is_empty()
     {
         *last = true;
     }
-    stays
 }
 
 fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {

@@ -7,6 +7,7 @@ use tamis_text::TextKind;
 
 use crate::document::DocumentStructure;
 use crate::features::{Feature, FeatureTable};
+use crate::shown::ShownPlace;
 
 /// A name or title is kept up to here: enough for any marker, and a huge heading is not copied into every cut below it.
 const PLACE_CHARS: usize = 256;
@@ -31,6 +32,8 @@ pub enum CutCause {
     Unrelated,
     /// Some terms of the goal, but fewer than the lines that stay.
     LessRelevant,
+    /// The reader was shown the lines before, word for word, at [`CutPlace::Shown`].
+    AlreadyShown,
 }
 
 /// Where a cut is. Names and titles are quoted from the text, so they may hold anything but a newline.
@@ -44,6 +47,8 @@ pub enum CutPlace {
     Lines(usize),
     /// In no definition and under no heading.
     TopLevel,
+    /// In the result of an earlier call.
+    Shown(ShownPlace),
     /// Known, but naming it would make the marker larger than the block.
     Omitted,
 }

@@ -13,7 +13,8 @@ fn kept(text: &str, kind: TextKind) -> Vec<bool> {
         keep_first_lines: 0,
     };
     let marker_bytes = &|_: &Cut| 1;
-    let request = EngineRequest { text, goal: "where is the socket closed", kind, limits, marker_bytes };
+    let request =
+        EngineRequest { text, goal: "where is the socket closed", kind, limits, shown: &[], marker_bytes };
     let verdict = prune(&request, &|| false).expect("nothing interrupts");
     let mut kept = vec![true; text.split('\n').count()];
     for cut in &verdict.cuts {

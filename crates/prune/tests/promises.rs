@@ -24,7 +24,7 @@ fn limits(threshold: f32) -> PruneLimits {
 }
 
 fn run(text: &str, goal: &str, kind: TextKind, limits: PruneLimits) -> Result<EngineVerdict, EngineError> {
-    prune(&EngineRequest { text, goal, kind, limits, marker_bytes: &marker_bytes }, &|| false)
+    prune(&EngineRequest { text, goal, kind, limits, shown: &[], marker_bytes: &marker_bytes }, &|| false)
 }
 
 fn kept(text: &str, verdict: &EngineVerdict) -> Vec<bool> {
@@ -137,7 +137,7 @@ proptest! {
         // With markers of one size, only the scores decide.
         let constant = |_: &Cut| 60;
         let at = |threshold| {
-            let request = EngineRequest { text: &text, goal: "parse the yaml file", kind, limits: limits(threshold), marker_bytes: &constant };
+            let request = EngineRequest { text: &text, goal: "parse the yaml file", kind, limits: limits(threshold), shown: &[], marker_bytes: &constant };
             kept(&text, &prune(&request, &|| false).expect("nothing interrupts"))
         };
         for (lower, higher) in at(low).into_iter().zip(at(high)) {
@@ -287,6 +287,7 @@ fn an_interruption_ends_the_work() {
         goal: "run",
         kind: TextKind::Code,
         limits: limits(0.5),
+        shown: &[],
         marker_bytes: &marker_bytes,
     };
     for patience in [0usize, 1, 5, 20] {

@@ -14,7 +14,8 @@ fn cuts(text: &str) -> Vec<Cut> {
         keep_first_lines: 0,
     };
     let goal = "where is the socket closed";
-    let request = EngineRequest { text, goal, kind: TextKind::Code, limits, marker_bytes: &|_: &Cut| 1 };
+    let request =
+        EngineRequest { text, goal, kind: TextKind::Code, limits, shown: &[], marker_bytes: &|_: &Cut| 1 };
     prune(&request, &|| false).expect("nothing interrupts").cuts
 }
 

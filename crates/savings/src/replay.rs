@@ -178,6 +178,7 @@ impl Conversation {
                     markers: MarkerForm::Short,
                     ..PruneOptions::default()
                 },
+                shown: &[],
             },
             &|| false,
         );

@@ -44,6 +44,7 @@ fn pruned(text: &str) -> Pruned {
         goal: QUESTION,
         kind: TextKind::detect(text),
         options: PruneOptions { timeout: Duration::MAX, ..PruneOptions::default() },
+        shown: &[],
     };
     sieve().dry_run(&request, &|| false)
 }

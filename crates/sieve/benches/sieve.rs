@@ -49,6 +49,7 @@ fn prune(sieve: &Sieve, text: &str) {
         goal: "where is the value computed",
         kind: TextKind::Code,
         options: PruneOptions { timeout: Duration::from_secs(10), ..PruneOptions::default() },
+        shown: &[],
     };
     let pruned = black_box(sieve.prune(&request, &Caller::default(), &|| false));
     assert!(!pruned.stats.used_fallback && pruned.stats.pruned_lines > 0);

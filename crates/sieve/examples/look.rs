@@ -24,6 +24,7 @@ fn main() -> std::io::Result<()> {
             markers: MarkerForm::Short,
             ..PruneOptions::default()
         },
+        shown: &[],
     };
     let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     println!("{}", pruned.pruned_text);

@@ -44,7 +44,7 @@ impl TextId {
 impl PruneId {
     pub(crate) fn of(request: &PruneRequest<'_>) -> PruneId {
         // Every field is named, so that the compiler reports a new one that is not hashed.
-        let PruneRequest { text, goal, kind, options } = request;
+        let PruneRequest { text, goal, kind, options, shown } = request;
         let PruneOptions {
             threshold,
             max_prune_ratio,
@@ -72,6 +72,10 @@ impl PruneId {
             // The length goes first, so that two different lists of fields never hash the same bytes.
             hasher.update(&(field.len() as u64).to_le_bytes());
             hasher.update(field);
+        }
+        // Nothing is added where nothing was shown, so that such calls keep their ids.
+        for run in *shown {
+            hasher.update(format!("{run:?}").as_bytes());
         }
         let call = base32(hasher.finalize().as_bytes(), CALL_CHARS);
         PruneId { text: TextId::of(text.as_bytes()), call }
@@ -133,6 +137,7 @@ fn is_base32(text: &str, chars: usize) -> bool {
 mod tests {
     use std::time::Duration;
 
+    use tamis_prune::{ShownPlace, ShownRun};
     use tamis_text::TextKind;
 
     use super::*;
@@ -148,6 +153,7 @@ mod tests {
                 timeout: Duration::from_secs(1),
                 ..PruneOptions::default()
             },
+            shown: &[],
         }
     }
 
@@ -159,6 +165,8 @@ mod tests {
     #[test]
     fn everything_but_the_timeout_decides_the_id() {
         let id = PruneId::of(&request());
+        let place = ShownPlace { label: "cat a".to_owned(), results_ago: 1, first_line: 1 };
+        let shown = [ShownRun { first_line: 1, last_line: 2, place }];
         assert_eq!(
             PruneId::of(&PruneRequest {
                 options: PruneOptions { timeout: Duration::ZERO, ..request().options },
@@ -169,6 +177,7 @@ mod tests {
         for other in [
             PruneRequest { goal: "whyc", ..request() },
             PruneRequest { kind: TextKind::Docs, ..request() },
+            PruneRequest { shown: &shown, ..request() },
             PruneRequest { options: PruneOptions { threshold: 0.4, ..request().options }, ..request() },
             PruneRequest { options: PruneOptions { max_prune_ratio: 0.8, ..request().options }, ..request() },
             PruneRequest { options: PruneOptions { min_keep_lines: 2, ..request().options }, ..request() },

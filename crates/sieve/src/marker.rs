@@ -10,6 +10,8 @@ use crate::ids::PruneId;
 
 /// A reason has at most this many characters.
 const REASON_CHARS: usize = 40;
+/// Of a call whose result showed the lines before, a short marker has at most this many characters.
+const LABEL_CHARS: usize = 30;
 
 /// How every marker of the contract begins; the id follows.
 const CONTRACT_OPENING: &str = "⟦PRUNÉ: prune_id=";
@@ -61,7 +63,7 @@ impl<'a> MarkerWriter<'a> {
             true => first_line.to_string(),
             false => format!("{first_line}-{last_line}"),
         };
-        let reason = english_cause(cut.reason.cause).to_owned();
+        let reason = english_reason(&cut.reason);
         if self.has_earlier {
             return format!("{SHORT_OPENING}{CUT}{lines} of {id}: {reason}]");
         }
@@ -137,20 +139,38 @@ pub(crate) fn line_count(cut: &Cut) -> usize {
 pub(crate) fn reason(form: MarkerForm, reason: &CutReason) -> String {
     match form {
         MarkerForm::Contract => french_reason(reason),
-        MarkerForm::Short => english_cause(reason.cause).to_owned(),
+        MarkerForm::Short => english_reason(reason),
     }
 }
 
-/// A cause in the words of a short marker.
-fn english_cause(cause: CutCause) -> &'static str {
-    match cause {
+/// The reason in the words of a short marker, without its place unless that is where to look.
+fn english_reason(reason: &CutReason) -> String {
+    let cause = match reason.cause {
         CutCause::Repetitions => "repeats",
         CutCause::Tests => "tests",
         CutCause::Header => "file header",
         CutCause::Comments => "comments",
         CutCause::Unrelated => "unrelated",
         CutCause::LessRelevant => "less relevant",
-    }
+        CutCause::AlreadyShown => return english_place(&reason.place),
+    };
+    cause.to_owned()
+}
+
+/// Where lines were shown before.
+fn english_place(place: &CutPlace) -> String {
+    let CutPlace::Shown(place) = place else { return "shown before".to_owned() };
+    let result = match place.results_ago {
+        1 => "in the last result".to_owned(),
+        ago => format!("{ago} results ago"),
+    };
+    // A short marker ends at its first bracket.
+    let label: String = place.label.chars().filter(|letter| !matches!(letter, '[' | ']')).collect();
+    let label = with_single_spaces(&quoted(&label, LABEL_CHARS));
+    // An id in the label would be taken for the marker's.
+    let is_named = !label.is_empty() && !label.contains("prn_");
+    let call = if is_named { format!(" ({label})") } else { String::new() };
+    format!("shown {result}, line {} on{call}", place.first_line)
 }
 
 /// The reason in French, as the contract asks.
@@ -162,12 +182,14 @@ fn french_reason(reason: &CutReason) -> String {
         CutCause::Comments => "commentaires",
         CutCause::Unrelated => "sans lien",
         CutCause::LessRelevant => "hors focus",
+        CutCause::AlreadyShown => "déjà montré",
     };
     let place = match &reason.place {
         CutPlace::Omitted => return cause.to_owned(),
         CutPlace::Definition(name) | CutPlace::Section(name) => {
             quoted(name, REASON_CHARS - cause.chars().count() - 3)
         }
+        CutPlace::Shown(place) => format!("résultat -{} ligne {}", place.results_ago, place.first_line),
         CutPlace::Lines(1) => "1 ligne".to_owned(),
         CutPlace::Lines(count) => format!("{count} lignes"),
         CutPlace::TopLevel => String::new(),
@@ -209,6 +231,7 @@ fn with_single_spaces(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tamis_prune::ShownPlace;
 
     use super::*;
 
@@ -275,6 +298,26 @@ mod tests {
         );
     }
 
+    fn shown() -> ShownPlace {
+        ShownPlace { label: "sed -n 1,200p a.rs".to_owned(), results_ago: 3, first_line: 120 }
+    }
+
+    #[test]
+    fn a_short_marker_says_where_lines_were_shown() {
+        let written = |place: ShownPlace| {
+            let place = CutPlace::Shown(place);
+            reason(MarkerForm::Short, &CutReason { cause: CutCause::AlreadyShown, place })
+        };
+        assert_eq!(written(shown()), "shown 3 results ago, line 120 on (sed -n 1,200p a.rs)");
+        for (label, expected) in [
+            ("sed -n [x]\n⟧ 'y", "shown in the last result, line 1 on (sed -n x 'y)"),
+            ("tamis recover prn_aaaaaaaaaaaaaaaabbbbbb", "shown in the last result, line 1 on"),
+            ("", "shown in the last result, line 1 on"),
+        ] {
+            assert_eq!(written(ShownPlace { label: label.to_owned(), results_ago: 1, first_line: 1 }), expected);
+        }
+    }
+
     #[test]
     fn reasons_are_in_french() {
         for (cause, place, expected) in [
@@ -283,6 +326,7 @@ mod tests {
             (CutCause::Repetitions, CutPlace::Lines(16), "répétitions: 16 lignes"),
             (CutCause::Repetitions, CutPlace::Lines(1), "répétitions: 1 ligne"),
             (CutCause::Tests, CutPlace::Omitted, "tests"),
+            (CutCause::AlreadyShown, CutPlace::Shown(shown()), "déjà montré: résultat -3 ligne 120"),
             (CutCause::Header, CutPlace::TopLevel, "en-tête du fichier"),
             (CutCause::Comments, CutPlace::TopLevel, "loin de l'objectif"),
             (CutCause::Unrelated, CutPlace::TopLevel, "rien de l'objectif"),

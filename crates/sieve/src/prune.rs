@@ -149,6 +149,7 @@ impl Sieve {
             goal: request.goal,
             kind: request.kind,
             limits,
+            shown: request.shown,
             marker_bytes: &|cut| least_block_bytes(id, request.options.markers, cut),
         };
         let verdict = (self.engine)(&engine_request, interrupted).map_err(|error| match error {

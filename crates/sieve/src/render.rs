@@ -49,7 +49,7 @@ pub(crate) struct Rendered {
 /// Cuts that do not fit the text or the limits: a bug of the engine, which must not reach the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidCuts {
-    #[error("the cuts are out of order, outside the text or adjacent")]
+    #[error("the cuts are out of order, outside the text, or adjacent for one reason")]
     Shape,
     #[error("more was cut than the limits allow")]
     Limits,
@@ -57,14 +57,15 @@ pub(crate) enum InvalidCuts {
 
 /// Checks the cuts of a text of `lines` lines.
 pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &PruneLimits) -> Result<(), InvalidCuts> {
-    let mut next = 1;
     let mut pruned = 0;
+    let mut before: Option<&Cut> = None;
     for cut in cuts {
+        let next = before.map_or(1, |before| before.last_line + 1 + usize::from(before.reason == cut.reason));
         if cut.first_line < next || cut.last_line < cut.first_line || cut.last_line > lines {
             return Err(InvalidCuts::Shape);
         }
         pruned += line_count(cut);
-        next = cut.last_line + 2;
+        before = Some(cut);
     }
     let first = cuts.first().map_or(usize::MAX, |cut| cut.first_line);
     // The tolerance allows for the engine's rounding; it is far below one line for any text that fits in memory. NaN

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use tamis_prune::{DEFAULT_THRESHOLD, PruneLimits};
+use tamis_prune::{DEFAULT_THRESHOLD, PruneLimits, ShownRun};
 use tamis_text::TextKind;
 
 use crate::marker::MarkerForm;
@@ -29,6 +29,8 @@ pub struct PruneRequest<'a> {
     pub goal: &'a str,
     pub kind: TextKind,
     pub options: PruneOptions,
+    /// Runs that the session was already shown, which are cut too. Empty unless the caller knows its session.
+    pub shown: &'a [ShownRun],
 }
 
 /// How a text is pruned.

@@ -15,6 +15,7 @@ fn verdict(text: &str, goal: &str, kind: TextKind) -> String {
         goal,
         kind,
         options: PruneOptions { timeout: Duration::from_secs(600), ..PruneOptions::default() },
+        shown: &[],
     };
     let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     // Rounded for readability; a change of the scores still shows.

@@ -151,6 +151,7 @@ impl Services {
                 goal: &job.goal,
                 kind: job.kind.unwrap_or_else(|| TextKind::detect(&job.text)),
                 options: PruneOptions { timeout: limit.saturating_sub(arrived.elapsed()), ..job.options },
+                shown: &[],
             };
             let mut pruned = sieve.prune(&request, &caller, &|| is_cancelled.is_cancelled());
             pruned.stats.elapsed_ms = arrived.elapsed().as_millis().try_into().unwrap_or(u64::MAX);

@@ -78,6 +78,7 @@ pub(crate) fn request<'a>(text: &'a str, goal: &'a str) -> PruneRequest<'a> {
         goal,
         kind: TextKind::Code,
         options: PruneOptions { timeout: LONG, ..PruneOptions::default() },
+        shown: &[],
     }
 }
 
