@@ -22,6 +22,8 @@ struct Facts {
     aliases: &'static [&'static str],
     display_name: &'static str,
     install_command: &'static str,
+    output_chars: usize,
+    shown_window: usize,
 }
 
 impl Client {
@@ -43,6 +45,9 @@ impl Client {
                 aliases: &["claude", "claude-code"],
                 display_name: "Claude Code",
                 install_command: "npm install -g @anthropic-ai/claude-code",
+                output_chars: 30_000,
+                // It may clear all but the last five results, if that frees 20,000 tokens.
+                shown_window: 25_000,
             },
             Client::Codex => Facts {
                 id: "codex",
@@ -50,6 +55,9 @@ impl Client {
                 aliases: &[],
                 display_name: "Codex",
                 install_command: "npm install -g @openai/codex",
+                output_chars: 10_100,
+                // It compacts, and clears nothing else.
+                shown_window: 50_000,
             },
             Client::Gemini => Facts {
                 id: "gemini",
@@ -57,6 +65,9 @@ impl Client {
                 aliases: &["gemini-cli"],
                 display_name: "Gemini CLI",
                 install_command: "npm install -g @google/gemini-cli",
+                output_chars: 40_000,
+                // It masks results beyond the latest 50,000 tokens.
+                shown_window: 40_000,
             },
             Client::OpenCode => Facts {
                 id: "opencode",
@@ -64,6 +75,9 @@ impl Client {
                 aliases: &[],
                 display_name: "OpenCode",
                 install_command: "npm install -g opencode-ai",
+                output_chars: 51_200,
+                // It clears results beyond the latest 40,000 tokens, where `compaction.prune` is set.
+                shown_window: 30_000,
             },
         }
     }
@@ -94,6 +108,17 @@ impl Client {
 
     pub fn with_id(id: &str) -> Option<Client> {
         Client::ALL.iter().copied().find(|client| client.id() == id)
+    }
+
+    /// Characters of one tool result that it sends to the model at most; it cuts longer ones itself. Files that Claude Code
+    /// reads have another limit.
+    pub fn output_chars(self) -> usize {
+        self.facts().output_chars
+    }
+
+    /// Tokens of tool results, the latest ones, that are certain to be in the model's context unless it was compacted.
+    pub fn shown_window(self) -> usize {
+        self.facts().shown_window
     }
 
     /// The client with this id or alias.

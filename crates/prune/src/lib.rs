@@ -81,7 +81,7 @@ pub struct PruneLimits {
 pub struct EngineVerdict {
     /// How likely each line is needed, 0 to 1.
     pub scores: Vec<f32>,
-    /// In order. Cuts without a kept line between them have different reasons.
+    /// In order, with at least one kept line between two cuts; only cuts of what was already shown may touch others.
     pub cuts: Vec<Cut>,
 }
 

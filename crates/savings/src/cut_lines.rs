@@ -1,10 +1,11 @@
 //! Cut lines, watched for whether the agent needed them after all.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use tamis_logs::tool_kinds::may_be_one_file;
 
 use super::lines::{DISTINCTIVE, bare, hash_of, is_distinctive, says_anything};
+use super::reads::{Edits, ReadTarget};
 use super::replay::Pending;
 
 /// Bytes of cut lines that are watched at once; the oldest results are settled beyond this.
@@ -17,12 +18,15 @@ const MOST_ALIKE: usize = 64;
 pub(super) enum Need {
     Edited,
     Quoted,
+    ReadAgain,
 }
 
 /// A result with what was cut of it.
 pub(super) struct Cutout {
     pub(super) of: Pending,
-    pub(super) paths: Vec<String>,
+    /// The event of the result.
+    pub(super) event: u64,
+    pub(super) target: ReadTarget,
     pub(super) lines: Vec<CutLine>,
 }
 
@@ -31,6 +35,8 @@ pub(super) struct CutLine {
     pub(super) number: usize,
     /// As it is compared.
     pub(super) text: String,
+    /// Cut because it was already shown, so the agent can edit and quote it all the same.
+    pub(super) is_shown: bool,
     /// Seen again elsewhere, so a later need for it is not a cost of this cut.
     given: bool,
     /// And in which event.
@@ -38,8 +44,8 @@ pub(super) struct CutLine {
 }
 
 impl CutLine {
-    pub(super) fn new(number: usize, text: &str) -> CutLine {
-        CutLine { number, text: text.to_owned(), given: false, need: None }
+    pub(super) fn new(number: usize, text: &str, is_shown: bool) -> CutLine {
+        CutLine { number, text: text.to_owned(), is_shown, given: false, need: None }
     }
 }
 
@@ -97,7 +103,9 @@ impl Watched {
     /// The agent has this line, whatever was cut.
     pub(super) fn given(&mut self, line: u64) {
         for (number, index) in self.by_line.get(&line).into_iter().flatten() {
-            if let Some(line) = line_at(&mut self.cutouts, self.first, (*number, *index)) {
+            if let Some(line) = line_at(&mut self.cutouts, self.first, (*number, *index))
+                && !line.is_shown
+            {
                 line.given = true;
             }
         }
@@ -151,10 +159,11 @@ impl Watched {
     /// Whether a result is of one of these files; `None` when one of the two sides names none.
     fn is_of(&self, number: u64, paths: &[String]) -> Option<bool> {
         let cutout = self.cutouts.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
-        if cutout.paths.is_empty() || paths.is_empty() {
+        let files = &cutout.target.files;
+        if files.is_empty() || paths.is_empty() {
             return None;
         }
-        Some(cutout.paths.iter().any(|one| paths.iter().any(|other| may_be_one_file(one, other))))
+        Some(files.iter().any(|one| paths.iter().any(|other| may_be_one_file(one, other))))
     }
 
     /// The agent wrote `text`: whichever whole cut lines stand in it, it quotes.
@@ -183,9 +192,36 @@ impl Watched {
         }
     }
 
+    /// A later call returned `text`: cut lines that are in it again were needed, if the call reads the same and nothing was
+    /// edited in between.
+    pub(super) fn read_again(&mut self, target: &ReadTarget, text: &str, event: u64, edits: &Edits) {
+        let is_same = |cutout: &Cutout| {
+            cutout.target.shares_file(target) && !edits.changed(&target.files, cutout.event)
+                || cutout.target.is_repeated_by(target) && !edits.changed_any(cutout.event)
+        };
+        let same: HashSet<u64> = (self.first..)
+            .zip(&self.cutouts)
+            .filter(|(_, cutout)| is_same(cutout))
+            .map(|(number, _)| number)
+            .collect();
+        if same.is_empty() {
+            return;
+        }
+        for line in text.split('\n').map(bare).filter(|line| is_distinctive(line)) {
+            let places = self.by_line.get(&hash_of(line)).map_or(&[][..], Vec::as_slice);
+            if let Some(place) = places.iter().rev().find(|(number, _)| same.contains(number)).copied() {
+                self.need(place, Need::ReadAgain, event);
+                if let Some(line) = line_at(&mut self.cutouts, self.first, place) {
+                    line.given = true;
+                }
+            }
+        }
+    }
+
     fn need(&mut self, place: LinePosition, need: Need, event: u64) {
         if let Some(line) = line_at(&mut self.cutouts, self.first, place)
             && !line.given
+            && (need == Need::ReadAgain || !line.is_shown)
             && line.need.is_none_or(|(known, _)| need < known)
         {
             line.need = Some((need, event));

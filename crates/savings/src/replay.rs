@@ -5,15 +5,21 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
+use tamis_prune::ShownMemory;
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
+use super::client_output::sent_part;
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
-use super::{Recorder, ReplayedResult};
+use super::reads::{Edits, ReadTarget};
+use super::recorder::Recorder;
+use super::report::ReplayedResult;
+use super::result_kind::SavingsPartKind;
 
 /// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
 const GOAL_CHARS: usize = 300;
@@ -27,7 +33,6 @@ pub(super) struct Pending {
     pub(super) blocks: Vec<(usize, usize, u64)>,
 }
 
-#[derive(Default)]
 pub(super) struct Replay {
     main: Conversation,
     sidechain: Conversation,
@@ -35,19 +40,27 @@ pub(super) struct Replay {
 }
 
 /// One stream of a session.
-#[derive(Default)]
 struct Conversation {
+    client: Client,
     person: String,
     agent: String,
     open: Vec<(Option<String>, String, CallDetails)>,
     known: Known,
     watched: Watched,
+    memory: ShownMemory,
+    edits: Edits,
     requests: u64,
     /// For each pruned result its tool, the tokens saved, and the number of requests before it.
     out_of_context: Vec<(String, u64, u64)>,
 }
 
 impl Replay {
+    /// A replay of one session, whose lines count as shown within this many tokens of tool results.
+    pub(super) fn new(client: Client, shown_window: usize) -> Replay {
+        let [main, sidechain] = [(); 2].map(|()| Conversation::new(client, shown_window));
+        Replay { main, sidechain, account: UsageAccount::default() }
+    }
+
     pub(super) fn take(&mut self, number: u64, event: &LogEvent<'_>, sieve: &Sieve, recorder: &mut Recorder) {
         let conversation =
             if event.stream == EventStream::Sidechain { &mut self.sidechain } else { &mut self.main };
@@ -62,7 +75,10 @@ impl Replay {
             EventBody::SlashCommand { command, arguments } => {
                 conversation.person_said(&format!("{command} {arguments}"));
             }
-            EventBody::Notification(content) | EventBody::Summary(content) => {
+            EventBody::Notification(content) => conversation.gave(&content.to_text()),
+            EventBody::Summary(content) => {
+                // Codex and Gemini CLI compact with nothing but a summary in the log.
+                conversation.memory.forget();
                 conversation.gave(&content.to_text());
             }
             EventBody::Message(content) | EventBody::Reasoning(content) => {
@@ -84,6 +100,21 @@ impl Replay {
 }
 
 impl Conversation {
+    fn new(client: Client, shown_window: usize) -> Conversation {
+        Conversation {
+            client,
+            person: String::new(),
+            agent: String::new(),
+            open: Vec::new(),
+            known: Known::default(),
+            watched: Watched::default(),
+            memory: ShownMemory::new(shown_window),
+            edits: Edits::default(),
+            requests: 0,
+            out_of_context: Vec::new(),
+        }
+    }
+
     fn person_said(&mut self, text: &str) {
         self.gave(text);
         self.person = text.to_owned();
@@ -104,6 +135,7 @@ impl Conversation {
         let used = CallDetails::of(&call.name, &arguments);
         match used.tool_kind {
             ToolKind::Edit | ToolKind::Write => {
+                self.edits.add(&used.paths, number);
                 for text in replaced(&arguments) {
                     self.watched.edited(&used.paths, &text, number);
                 }
@@ -128,12 +160,20 @@ impl Conversation {
     }
 
     fn answered(&mut self, result: &LoggedResult<'_>, number: u64, sieve: &Sieve, recorder: &mut Recorder) {
+        let text = output_of(&result.content);
         let of = self.open.iter().position(|(id, ..)| id.as_deref() == result.id.as_deref());
         let Some((id, tool, used)) = of.map(|index| self.open.remove(index)) else {
             recorder.savings.skipped.other += 1;
-            return self.gave(&output_of(&result.content));
+            return self.received("", &text);
         };
-        let text = output_of(&result.content);
+        let logged_bytes = text.len();
+        let text = sent_part(self.client, used.tool_kind, text);
+        let sent_bytes = text.len();
+        let file = if used.tool_kind == ToolKind::Read { unnumbered(&text) } else { None };
+        let text = file.map_or(text, Cow::Owned);
+        let target = ReadTarget::of(&used);
+        self.watched.read_again(&target, &text, number, &self.edits);
+        let label = used.target().unwrap_or(&tool).to_owned();
         let options = &recorder.options;
         let skipped = &mut recorder.savings.skipped;
         let prunable = match used.tool_kind {
@@ -143,9 +183,9 @@ impl Conversation {
         };
         let reason = if !prunable {
             Some(&mut skipped.other)
-        } else if text.len() < options.least_bytes {
+        } else if sent_bytes < options.least_bytes {
             Some(&mut skipped.too_small)
-        } else if text.len() > options.most_bytes {
+        } else if logged_bytes > options.most_bytes {
             Some(&mut skipped.too_large)
         } else if prune_ids_in(&text).next().is_some() {
             Some(&mut skipped.already_pruned)
@@ -154,19 +194,22 @@ impl Conversation {
         };
         if let Some(reason) = reason {
             *reason += 1;
-            return self.gave(&text);
+            return self.received(&label, &text);
         }
         if recorder.is_copy(hash_of((id, text.as_ref()))) {
             recorder.savings.skipped.copies += 1;
-            return self.gave(&text);
+            return self.received(&label, &text);
         }
-        let file = if used.tool_kind == ToolKind::Read { unnumbered(&text) } else { None };
-        let text = file.map_or(text, Cow::Owned);
         let goal = self.goal();
         if goal.is_empty() {
             recorder.savings.skipped.without_goal += 1;
-            return self.gave(&text);
+            return self.received(&label, &text);
         }
+        let lines = split_lines(&text);
+        let tokens_of =
+            |first: usize, last: usize| estimate_tokens(&lines[first - 1..last].join("\n")) as u64;
+        let runs = self.memory.runs(&text);
+        recorder.found_shown(runs.iter().map(|run| tokens_of(run.first_line, run.last_line)).sum());
         let pruned = sieve.dry_run(
             &PruneRequest {
                 text: &text,
@@ -178,10 +221,23 @@ impl Conversation {
                     markers: MarkerForm::Short,
                     ..PruneOptions::default()
                 },
-                shown: &[],
+                shown: &runs,
             },
             &|| false,
         );
+        let cuts: Vec<(usize, usize)> =
+            pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
+        let is_shown = |first: usize, last: usize| {
+            runs.iter().any(|run| run.first_line <= first && last <= run.last_line)
+        };
+        let (mut shown_lines, mut shown_tokens) = (0, 0);
+        for cut in &pruned.annotations {
+            let (first, last) = (cut.original_start_line, cut.original_end_line);
+            if is_shown(first, last) {
+                shown_lines += (last - first + 1) as u64;
+                shown_tokens += tokens_of(first, last).saturating_sub(estimate_tokens(&cut.marker) as u64);
+            }
+        }
         let replayed = ReplayedResult {
             event_index: number,
             tool,
@@ -190,12 +246,13 @@ impl Conversation {
             tokens_after: pruned.stats.tokens_est_after as u64,
             lines: pruned.stats.original_lines as u64,
             cut_lines: pruned.stats.pruned_lines as u64,
+            kind: SavingsPartKind::of_result(used.tool_kind, &text).name(),
+            shown_tokens,
+            shown_lines,
             ..ReplayedResult::default()
         };
         recorder.seen(&replayed);
-        let lines = split_lines(&text);
-        let cuts: Vec<(usize, usize)> =
-            pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
+        self.memory.add(label, text.as_ref(), &cuts);
         // Kept lines are known before cut lines are compared with them.
         let mut next = 1;
         for (first, last) in cuts.iter().copied().chain([(lines.len() + 1, lines.len())]) {
@@ -210,20 +267,28 @@ impl Conversation {
         let mut cut_lines = Vec::new();
         // A line that stands there several times is needed once.
         let mut watched = HashSet::new();
-        for number in cuts.iter().flat_map(|(first, last)| *first..=*last) {
-            let line = bare(lines[number - 1]);
-            if says_anything(line) && !self.known.has(hash_of(line)) && watched.insert(line) {
-                cut_lines.push(CutLine::new(number, line));
+        for (first, last) in &cuts {
+            let is_shown = is_shown(*first, *last);
+            for number in *first..=*last {
+                let line = bare(lines[number - 1]);
+                let is_news = is_shown || !self.known.has(hash_of(line));
+                if says_anything(line) && is_news && watched.insert(line) {
+                    cut_lines.push(CutLine::new(number, line, is_shown));
+                }
             }
         }
-        let blocks = cuts
-            .iter()
-            .map(|(first, last)| (*first, *last, estimate_tokens(&lines[first - 1..*last].join("\n")) as u64))
-            .collect();
+        let blocks = cuts.iter().map(|(first, last)| (*first, *last, tokens_of(*first, *last))).collect();
         let pending = Pending { result: replayed, blocks };
-        for settled in self.watched.add(Cutout { of: pending, paths: used.paths, lines: cut_lines }) {
+        let cutout = Cutout { of: pending, event: number, target, lines: cut_lines };
+        for settled in self.watched.add(cutout) {
             recorder.settled(settled);
         }
+    }
+
+    /// The agent has all of a result.
+    fn received(&mut self, label: &str, text: &str) {
+        self.memory.add(label, text, &[]);
+        self.gave(text);
     }
 
     /// The question that the agent would have sent: the user's prompt, and its own text before the call.
@@ -241,6 +306,7 @@ impl Conversation {
             recorder.settled(cutout);
         }
         self.known.clear();
+        self.memory.forget();
         for (tool, saved, since) in self.out_of_context.drain(..) {
             // The first request would have read it once, which is the saving itself.
             recorder.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));

@@ -8,9 +8,9 @@ mod session;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
-use tamis_sieve::{PruneOptions, PruneRequest, Pruned, Sieve, SieveSettings};
+use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Pruned, Sieve, SieveSettings};
 use tamis_text::TextKind;
 use tamis_trace::TraceError;
 
@@ -43,7 +43,11 @@ fn pruned(text: &str) -> Pruned {
         text,
         goal: QUESTION,
         kind: TextKind::detect(text),
-        options: PruneOptions { timeout: Duration::MAX, ..PruneOptions::default() },
+        options: PruneOptions {
+            timeout: Duration::MAX,
+            markers: MarkerForm::Short,
+            ..PruneOptions::default()
+        },
         shown: &[],
     };
     sieve().dry_run(&request, &|| false)
@@ -72,15 +76,15 @@ fn read_of_the_file() -> Log {
 }
 
 fn savings(log: &Log) -> SavingsReport {
+    savings_with(log, &SavingsOptions::default())
+}
+
+fn savings_with(log: &Log, options: &SavingsOptions) -> SavingsReport {
     let Opened { trace, folder, .. } = log.open();
-    let savings = tamis_savings::estimate(&trace, &sieve(), &SavingsOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    let again = tamis_savings::estimate(&trace, &sieve(), &SavingsOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+    let estimate =
+        || tamis_savings::estimate(&trace, &sieve(), options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let savings = estimate();
+    let again = estimate();
     assert_eq!(savings, again);
     // It writes nothing but the index.
     let mut names: Vec<_> = std::fs::read_dir(folder.path().join("data"))
@@ -142,6 +146,7 @@ fn a_cut_line_that_was_edited_is_a_cost_and_is_shown() {
     let recovery = 150 + again;
     let cost = SavingsSums {
         results_with_edited_line: 1,
+        results_with_needed_line: 1,
         lines_edited: 1,
         recovery_tokens: recovery,
         net_tokens: unneeded().tokens_cut as i64 - recovery as i64,
@@ -227,4 +232,112 @@ fn a_replay_can_be_broken_off() {
     });
     assert!(matches!(broken, Err(TraceError::Cancelled)));
     assert_eq!(seen, [(0, 1, 1)]);
+}
+
+/// Lines that all match the question, so that the engine keeps them.
+fn wanted(numbers: std::ops::Range<usize>) -> String {
+    numbers
+        .map(|number| {
+            format!("    timeout = computed_timeout(request, {number}); // timeout of the request\n")
+        })
+        .collect()
+}
+
+fn needs_of(log: &Log) -> (u64, u64, u64) {
+    let totals = savings(log).totals;
+    assert_eq!(totals.results_with_needed_line > 0, totals.lines_needed() > 0);
+    (totals.lines_edited, totals.lines_quoted, totals.lines_read_again)
+}
+
+#[test]
+fn what_was_already_shown_is_cut_and_is_a_part_of_its_own() {
+    let mut log = Log::default();
+    log.user(QUESTION).call("Bash", json!({"command": "sed -n 1,60p a.rs"})).gets(&wanted(0..60));
+    log.call("Bash", json!({"command": "sed -n 40,120p a.rs"})).gets(&wanted(39..120));
+    let report = savings(&log);
+    let without = savings_with(&log, &SavingsOptions { shown_window: Some(0), ..SavingsOptions::default() });
+    assert_eq!((without.totals.results, without.totals.lines_cut), (2, 0), "the engine keeps all of it");
+    assert_eq!((report.totals.results_cut, report.totals.lines_cut), (1, 21));
+    let shown = report.parts["already_shown"];
+    let bytes = wanted(39..60).len() as u64;
+    assert_eq!((shown.results, shown.lines_cut, shown.lines_needed), (1, 21, 0));
+    assert_eq!(shown.tokens_before, (bytes - 1).div_ceil(4));
+    assert!(
+        shown.tokens_cut > shown.tokens_before / 2 && shown.tokens_cut < shown.tokens_before,
+        "{shown:?}"
+    );
+    let cut: u64 = report.parts.values().map(|part| part.tokens_cut).sum();
+    assert_eq!(cut, report.totals.tokens_cut);
+    let lines: u64 = report.parts.values().map(|part| part.lines_cut).sum();
+    assert_eq!(lines, report.totals.lines_cut);
+    assert_eq!(report.largest[0].shown_lines, 21);
+}
+
+#[test]
+fn only_what_is_still_in_context_counts_as_shown() {
+    let shown_lines = |between: &dyn Fn(&mut Log)| {
+        let mut log = Log::default();
+        log.user(QUESTION).call("Bash", json!({"command": "cat a.rs"})).gets(&wanted(0..60));
+        between(&mut log);
+        log.call("Bash", json!({"command": "cat a.rs b.rs"})).gets(&wanted(0..60));
+        savings(&log).parts.get("already_shown").map_or(0, |part| part.lines_cut)
+    };
+    assert_eq!(shown_lines(&|_| ()), 60);
+    let compacts = |log: &mut Log| {
+        log.compacts();
+    };
+    assert_eq!(shown_lines(&compacts), 0);
+    // Claude Code keeps the latest 25,000 tokens of results.
+    let others = |count: usize| {
+        move |log: &mut Log| {
+            for number in 0..count {
+                let other = wanted(1_000 * (number + 1)..1_000 * (number + 1) + 250);
+                log.call("Other", json!({})).gets(&other);
+            }
+        }
+    };
+    assert_eq!(shown_lines(&others(3)), 60);
+    assert_eq!(shown_lines(&others(8)), 0);
+}
+
+#[test]
+fn a_cut_range_that_is_read_again_was_needed() {
+    let (number, line) = a_cut_line(&file());
+    let text = file();
+    let range = text.split('\n').skip(number - 1).take(3).collect::<Vec<_>>().join("\n");
+    let sed = |file: &str| json!({"command": format!("sed -n '{number},{}p' {file}", number + 2)});
+    let needs = |calls: &[(&str, Value, &str)]| {
+        let mut log = read_of_the_file();
+        for (tool, input, result) in calls {
+            log.call(tool, input.clone()).gets(result);
+        }
+        needs_of(&log)
+    };
+    let again = (0, 0, 3);
+    assert_eq!(needs(&[("Bash", sed("a.rs"), &range)]), again);
+    let read = json!({"file_path": "/w/a.rs", "offset": number, "limit": 3});
+    assert_eq!(needs(&[("Read", read, &numbered(&range))]), again);
+    // Another file with the same lines, or a look at one's own edit, is not.
+    assert_eq!(needs(&[("Bash", sed("b.rs"), &range)]), (0, 0, 0));
+    let edit = json!({"file_path": "/w/a.rs", "old_string": "nothing of it", "new_string": "x"});
+    assert_eq!(needs(&[("Edit", edit, "done"), ("Bash", sed("a.rs"), &range)]), (0, 0, 0));
+    // What was read again is known from there.
+    let mut log = read_of_the_file();
+    log.call("Bash", sed("a.rs")).gets(&range).says(&format!("The line `{}` draws it.", line.trim()));
+    assert_eq!(needs_of(&log), again);
+
+    let mut log = Log::default();
+    log.user(QUESTION).call("Bash", json!({"command": "make list"})).gets(&file());
+    log.call("Bash", json!({"command": "make list"})).gets(&range);
+    assert_eq!(needs_of(&log), again, "the same command");
+}
+
+#[test]
+fn only_what_the_client_would_have_sent_counts() {
+    let mut log = Log::default();
+    let output: String = (0..4_000).map(|number| format!("a line of output, number {number}\n")).collect();
+    log.user(QUESTION).call("Bash", json!({"command": "make"})).gets(&output);
+    let totals = savings(&log).totals;
+    assert!(output.len() > 100_000 && totals.tokens_before <= 30_000 / 4, "{totals:?}");
+    assert!(totals.tokens_before > 29_000 / 4, "{totals:?}");
 }

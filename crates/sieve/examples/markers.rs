@@ -39,7 +39,7 @@ fn main() -> std::io::Result<()> {
                     markers: form,
                     ..PruneOptions::default()
                 };
-                let request = PruneRequest { text, goal, kind: TextKind::detect(text), options };
+                let request = PruneRequest { text, goal, kind: TextKind::detect(text), options, shown: &[] };
                 let pruned = sieve.dry_run(&request, &|| false);
                 sizes.before += text.len();
                 sizes.after += pruned.pruned_text.len();

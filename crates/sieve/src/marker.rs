@@ -167,8 +167,8 @@ fn english_place(place: &CutPlace) -> String {
     // A short marker ends at its first bracket.
     let label: String = place.label.chars().filter(|letter| !matches!(letter, '[' | ']')).collect();
     let label = with_single_spaces(&quoted(&label, LABEL_CHARS));
-    // An id in the label would be taken for the marker's.
-    let is_named = !label.is_empty() && !label.contains("prn_");
+    // Lines or an id in the label would be taken for the marker's.
+    let is_named = !label.is_empty() && !label.contains("prn_") && !label.contains("tamis");
     let call = if is_named { format!(" ({label})") } else { String::new() };
     format!("shown {result}, line {} on{call}", place.first_line)
 }
@@ -314,7 +314,10 @@ mod tests {
             ("tamis recover prn_aaaaaaaaaaaaaaaabbbbbb", "shown in the last result, line 1 on"),
             ("", "shown in the last result, line 1 on"),
         ] {
-            assert_eq!(written(ShownPlace { label: label.to_owned(), results_ago: 1, first_line: 1 }), expected);
+            assert_eq!(
+                written(ShownPlace { label: label.to_owned(), results_ago: 1, first_line: 1 }),
+                expected
+            );
         }
     }
 

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tamis_prune::{Cut, PruneLimits};
+use tamis_prune::{Cut, CutCause, PruneLimits};
 
 use crate::ids::PruneId;
 use crate::marker::{MarkerForm, MarkerWriter, line_count, reason};
@@ -49,7 +49,7 @@ pub(crate) struct Rendered {
 /// Cuts that do not fit the text or the limits: a bug of the engine, which must not reach the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidCuts {
-    #[error("the cuts are out of order, outside the text, or adjacent for one reason")]
+    #[error("the cuts are out of order, outside the text or adjacent")]
     Shape,
     #[error("more was cut than the limits allow")]
     Limits,
@@ -60,7 +60,7 @@ pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &PruneLimits) -> Result<
     let mut pruned = 0;
     let mut before: Option<&Cut> = None;
     for cut in cuts {
-        let next = before.map_or(1, |before| before.last_line + 1 + usize::from(before.reason == cut.reason));
+        let next = before.map_or(1, |before| before.last_line + if may_touch(before, cut) { 1 } else { 2 });
         if cut.first_line < next || cut.last_line < cut.first_line || cut.last_line > lines {
             return Err(InvalidCuts::Shape);
         }
@@ -76,6 +76,12 @@ pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &PruneLimits) -> Result<
         return Err(InvalidCuts::Limits);
     }
     Ok(())
+}
+
+/// Whether there need not be a kept line between two cuts: they have two markers for two reasons.
+fn may_touch(one: &Cut, other: &Cut) -> bool {
+    let is_shown = |cut: &Cut| cut.reason.cause == CutCause::AlreadyShown;
+    (is_shown(one) || is_shown(other)) && one.reason != other.reason
 }
 
 /// Renders `lines` without `cuts`, which [`check`] has accepted.

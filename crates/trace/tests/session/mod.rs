@@ -88,6 +88,14 @@ impl Log {
         self
     }
 
+    /// The context is compacted.
+    pub(crate) fn compacts(&mut self) -> &mut Log {
+        self.line(
+            json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted"}),
+        );
+        self
+    }
+
     /// The log in an index of its own.
     pub(crate) fn open(&self) -> Opened {
         let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use clap::Args;
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_redact::Redacted;
-use tamis_savings::{ReplayedResult, SavingsOptions, SavingsReport, SavingsSums};
+use tamis_savings::{ReplayedResult, SavingsOptions, SavingsPart, SavingsReport, SavingsSums};
 use tamis_sieve::{Sieve, SieveSettings};
 
 use super::indexing;
@@ -16,8 +16,8 @@ use crate::{escape, print};
 
 /// Estimate what pruning would have saved in past sessions, and what it would have cost
 ///
-/// Prunes every result of a read, search or command, with the messages just before it as the goal. Cut lines that the agent later
-/// edited or quoted are the cost. Writes nothing.
+/// Prunes every result of a read, search or command, with the messages just before it as the goal, and cuts runs of lines that
+/// the agent was already shown. Cut lines that the agent later edited, quoted or read again are the cost. Writes nothing.
 #[derive(Args)]
 pub(crate) struct SavingsCommand {
     /// Only this session and its subagents
@@ -29,6 +29,9 @@ pub(crate) struct SavingsCommand {
     /// Cut lines that score below this, 0 to 1 [default: that of the tools]
     #[arg(long, value_name = "0..1", value_parser = threshold)]
     threshold: Option<f32>,
+    /// Cut lines that were shown within this many tokens of results; 0 for none [default: by client]
+    #[arg(long, value_name = "TOKENS")]
+    shown_window: Option<usize>,
     /// Number of example results to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     examples: usize,
@@ -54,6 +57,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
         session: arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?,
         limit: arguments.limit,
         examples: arguments.examples,
+        shown_window: arguments.shown_window,
         ..SavingsOptions::default()
     };
     options.threshold = arguments.threshold.unwrap_or(options.threshold);
@@ -93,9 +97,10 @@ fn to_text(savings: &SavingsReport) -> String {
         print::count(totals.results, "result"),
         print::count(savings.sessions, "session"),
     );
-    let needed = totals.lines_edited + totals.lines_quoted;
+    let needed = totals.lines_needed();
     let net = u64::try_from(totals.net_tokens)
         .map_or_else(|_| format!("-{}", print::grouped(totals.net_tokens.unsigned_abs())), print::grouped);
+    let net_share = totals.net_tokens as f64 * 100.0 / totals.tokens_before.max(1) as f64;
     let mut rows = vec![
         (
             "would have cut",
@@ -110,24 +115,26 @@ fn to_text(savings: &SavingsReport) -> String {
         (
             "needed later",
             format!(
-                "{} of {} ({})",
+                "{} of {} ({}), in {} of {} ({})",
                 print::grouped(needed),
                 print::count(totals.lines_cut, "cut line"),
                 percent(needed, totals.lines_cut),
+                print::grouped(totals.results_with_needed_line),
+                print::count(totals.results, "result"),
+                percent(totals.results_with_needed_line, totals.results),
             ),
         ),
         (
             "",
             format!(
-                "{} edited (in {}), {} quoted (in {})",
+                "{} edited, {} quoted, {} read again",
                 print::grouped(totals.lines_edited),
-                print::count(totals.results_with_edited_line, "result"),
                 print::grouped(totals.lines_quoted),
-                print::count(totals.results_with_quoted_line, "result"),
+                print::grouped(totals.lines_read_again),
             ),
         ),
         ("recovery of those", format!("{} tokens", print::grouped(totals.recovery_tokens))),
-        ("net saving", format!("{net} tokens")),
+        ("net saving", format!("{net} tokens ({net_share:.1} %)")),
         (
             "not sent again",
             format!(
@@ -175,13 +182,18 @@ fn to_text(savings: &SavingsReport) -> String {
         ("OF", Align::Left),
     ]);
     let mut row = |name: &str, sums: &SavingsSums| {
-        let needed = sums.lines_edited + sums.lines_quoted;
+        let needed = sums.lines_needed();
         let numbers =
             [sums.results, sums.results_cut, sums.tokens_before, sums.tokens_cut, sums.lines_cut, needed];
         table.row(numbers.map(print::grouped).into_iter().chain([escape::line(name)]));
     };
     savings.by_provider.iter().for_each(|(name, sums)| row(name, sums));
     savings.by_tool.iter().for_each(|(name, sums)| row(name, sums));
+    for (name, part) in &savings.parts {
+        let SavingsPart { results, results_cut, tokens_before, tokens_cut, lines_cut, lines_needed } = *part;
+        let numbers = [results, results_cut, tokens_before, tokens_cut, lines_cut, lines_needed];
+        table.row(numbers.map(print::grouped).into_iter().chain([name.replace('_', " ")]));
+    }
     if !table.is_empty() {
         text.push_str(&format!("\n{}", table.render(table::screen())));
     }
@@ -210,7 +222,9 @@ fn examples(text: &mut String, name: &str, results: &[ReplayedResult]) {
             let shown = escape::line(&line.text);
             text.push_str(&format!(
                 "      line {} {} by event {}: {shown}\n",
-                line.line, line.how, line.by_event
+                line.line,
+                line.how.replace('_', " "),
+                line.by_event
             ));
         }
     }
