@@ -13,7 +13,7 @@ fn marker_bytes(cut: &Cut) -> usize {
     let numbers = format!("{}{}{}", cut.first_line, cut.last_line, cut.last_line + 1 - cut.first_line);
     let reason = match &cut.reason.place {
         CutPlace::Definition(name) | CutPlace::Section(name) => name.len().min(40),
-        CutPlace::Lines(_) | CutPlace::TopLevel => 20,
+        CutPlace::Lines(_) | CutPlace::TopLevel | CutPlace::Shown(_) => 20,
         CutPlace::Omitted => 10,
     };
     70 + numbers.len() + reason
@@ -60,6 +60,7 @@ fn check(text: &str, goal: &str, kind: TextKind, limits: PruneLimits) {
             CutPlace::Definition(name) | CutPlace::Section(name) => assert!(name.chars().count() <= 256),
             CutPlace::Lines(count) => assert_eq!(*count, cut.last_line - cut.first_line + 1),
             CutPlace::TopLevel | CutPlace::Omitted => {}
+            CutPlace::Shown(_) => panic!("nothing was shown"),
         }
         for line in cut.first_line - 1..cut.last_line {
             assert!(verdict.scores[line] < limits.threshold);

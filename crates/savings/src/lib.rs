@@ -40,8 +40,9 @@ const RULES: &[&str] = &[
      stands whole in the agent's later words, commands, patterns or files, and as read again when a later read of the same \
      file, or the same command, returns it, unless the agent changed the file, or before the command any file, in between. \
      Only distinctive lines count as quoted or read again: 12 characters or more, 8 of them letters or digits, no import, \
-     rule or the like. A line that the agent knows from a kept line, from the person, or from its own writing counts as \
-     neither; one that was cut because it was already shown counts when it is read again.",
+     rule or the like. A line that the agent knows from a kept line, from the person, or from its own writing does not \
+     count. Lines that were cut because they were already shown, and are read once more, are counted apart as \
+     shown_lines_read_again: the agent had them from where they were shown first.",
     "net_tokens is tokens_cut, already_shown included, less one recovery call for each result with a needed line: 150 tokens \
      and the cut blocks that hold the needed lines.",
     "tokens_not_resent is another saving, not in the others: what later requests of the same context would not have carried \

@@ -77,6 +77,9 @@ impl Recorder {
         let Pending { mut result, blocks } = cutout.of;
         result.session_id = self.session.clone();
         let needed: Vec<_> = cutout.lines.iter().filter_map(|line| Some((line, line.need?))).collect();
+        // The agent had these from where they were shown first, and read them for the third time.
+        let (shown, needed): (Vec<_>, Vec<_>) = needed.into_iter().partition(|(line, _)| line.is_shown);
+        result.shown_lines_read_again = shown.len() as u64;
         for (line, (need, event)) in &needed {
             let how = match need {
                 Need::Edited => {
@@ -92,8 +95,7 @@ impl Recorder {
                     "read_again"
                 }
             };
-            let part = if line.is_shown { SavingsPartKind::AlreadyShown.name() } else { result.kind };
-            self.savings.parts.entry(part).or_default().lines_needed += 1;
+            self.part(result.kind).lines_needed += 1;
             if result.needed.len() < LINES_SHOWN {
                 let text = preview(&line.text, LINE_CHARS);
                 result.needed.push(NeededLine { line: line.number as u64, text, how, by_event: *event });

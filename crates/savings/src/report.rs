@@ -46,6 +46,9 @@ pub struct SavingsSums {
     pub lines_edited: u64,
     pub lines_quoted: u64,
     pub lines_read_again: u64,
+    /// Lines that were cut because they were already shown, and read once more later. They are not counted as needed: the
+    /// agent would have had them from where they were shown first.
+    pub shown_lines_read_again: u64,
     /// What recovering the needed lines would have cost.
     pub recovery_tokens: u64,
     /// `tokens_cut` less `recovery_tokens`.
@@ -101,6 +104,7 @@ pub struct ReplayedResult {
     /// Of its tokens, those that were already shown and cut for that.
     pub shown_tokens: u64,
     pub shown_lines: u64,
+    pub shown_lines_read_again: u64,
     /// Some of the needed lines.
     pub needed: Vec<NeededLine>,
 }
@@ -142,6 +146,7 @@ impl SavingsSums {
         self.lines_edited += result.lines_edited;
         self.lines_quoted += result.lines_quoted;
         self.lines_read_again += result.lines_read_again;
+        self.shown_lines_read_again += result.shown_lines_read_again;
         self.recovery_tokens += result.recovery_tokens;
         self.close();
     }

@@ -271,6 +271,10 @@ fn what_was_already_shown_is_cut_and_is_a_part_of_its_own() {
     let lines: u64 = report.parts.values().map(|part| part.lines_cut).sum();
     assert_eq!(lines, report.totals.lines_cut);
     assert_eq!(report.largest[0].shown_lines, 21);
+    // What was shown and cut, and is read for the third time, was not needed from the cut.
+    log.call("Bash", json!({"command": "sed -n 40,60p a.rs"})).gets(&wanted(39..60));
+    let totals = savings(&log).totals;
+    assert_eq!((totals.lines_needed(), totals.shown_lines_read_again), (0, 21));
 }
 
 #[test]

@@ -133,6 +133,13 @@ fn to_text(savings: &SavingsReport) -> String {
                 print::grouped(totals.lines_read_again),
             ),
         ),
+        (
+            "read once more",
+            format!(
+                "{} that were already shown before they were cut",
+                print::count(totals.shown_lines_read_again, "line"),
+            ),
+        ),
         ("recovery of those", format!("{} tokens", print::grouped(totals.recovery_tokens))),
         ("net saving", format!("{net} tokens ({net_share:.1} %)")),
         (
