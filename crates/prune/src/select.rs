@@ -63,8 +63,12 @@ pub(crate) fn select(
         }
         cuts_of(candidates, goes)
     };
-    let (mut low, mut high) = (most.min(order.len()), order.len());
-    let mut best = attempt(low);
+    // Joined cuts take further lines, so even `most` of them may be too many.
+    let start = most.min(order.len());
+    let (mut low, mut high, mut best) = match attempt(start) {
+        cuts if lines_of(&cuts) <= most => (start, order.len(), cuts),
+        _ => (0, start, Vec::new()),
+    };
     while high - low > 1 {
         if interrupted() {
             return Err(EngineError::Interrupted);

@@ -147,6 +147,24 @@ proptest! {
     }
 }
 
+/// Joining cuts takes further lines, which count as well. Found by the fuzzer.
+#[test]
+fn the_limits_hold_where_cuts_are_joined() {
+    let text = "//\u{e}\n {\n   som_t\n}\n\n pub() fn aly(f,input)h runing sum ord\nfn sum &f32 {\n     sum [.0f32 8];\n \u{e}\u{0}t(8\n   sum,sum)\n}\n\n///  v lines.\npub(s) n{\n  inpt.\n \u{fffd}L],\n l,\n}\n\nt \n    ///l o,input.\n    fn read(r>\n     le.fn TH);\n     le weig=\n     s array::from_fn(|l  i\n      }\n     }\n        }\n      Ok(Con\u{1}\u{0}\u{0}\u{0}\u{fffd} wei reader\n   }\n\n    \u{0}\u{0}\n se\n   ) ";
+    let lines = split_lines(text).len();
+    for step in 1..=40u8 {
+        for most in 0..=lines {
+            let max_prune_ratio = most as f64 / lines as f64;
+            let limits = PruneLimits { max_prune_ratio, ..limits(f32::from(step) / 40.0) };
+            let goal = "lSums run inputs ord";
+            let request = EngineRequest { text, goal, kind: TextKind::Code, limits, marker_bytes: &|_| 40 };
+            let verdict = prune(&request, &|| false).expect("a verdict");
+            let cut: usize = verdict.cuts.iter().map(|cut| cut.last_line - cut.first_line + 1).sum();
+            assert!(cut <= most, "{limits:?} {:?}", verdict.cuts);
+        }
+    }
+}
+
 #[test]
 fn threshold_zero_cuts_nothing() {
     for kind in TextKind::ALL {
