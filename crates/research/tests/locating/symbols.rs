@@ -1,79 +1,10 @@
 //! Questions for a symbol or a file, in every form, and where the answer must point first.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
-use tamis_code_index::{IndexSettings, IndexUse};
-use tamis_codebase::{Policy, Roots, StopSignal};
-use tamis_research::{
-    ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role, joined,
-};
-use tempfile::TempDir;
+use tamis_research::{Role, joined};
 
-const LIMITS: ResearchLimits = ResearchLimits {
-    deadline: Duration::from_secs(30),
-    max_files_read: 50,
-    max_bytes_read: 1 << 20,
-    max_tokens: 2000,
-};
-
-fn codebase(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join("code").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
-
-fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
-    Researcher::new(ResearchSettings {
-        roots: Roots::open(&[folder.join("code")], Policy::standard()).unwrap(),
-        thoughts: None,
-        artifacts: folder.join("artifacts"),
-        limits: LIMITS,
-        model: None,
-        index,
-        workers: 2,
-        most_waiting: 8,
-    })
-}
-
-fn ask(researcher: &Researcher, role: Role, question: &str) -> ResearchFinding {
-    let request =
-        ResearchRequest { question: question.to_owned(), role: Some(role), ..ResearchRequest::default() };
-    let report = researcher.research(&request, &StopSignal::never(), &|_| ()).unwrap();
-    report.finding(role).unwrap().clone()
-}
-
-/// Asks each question, and lists those whose first reference is another.
-#[track_caller]
-fn check(files: &[(&str, &str)], roles: &[Role], rows: &[(&str, &str)]) {
-    let folder = codebase(files);
-    let researcher = researcher(folder.path(), None);
-    let mut wrong = Vec::new();
-    for (question, expected) in rows {
-        for &role in roles {
-            let finding = ask(&researcher, role, question);
-            let first = finding.references.first().map_or("nothing", |reference| reference.as_str());
-            // A reference may have a span: `path:12-40`.
-            let first = first.split('-').next().filter(|_| first.contains(':')).unwrap_or(first);
-            if first != *expected {
-                wrong.push(format!(
-                    "{question} ({role:?}): {first} instead of {expected}; {}",
-                    finding.summary
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), rows.len() * roles.len(), wrong.join("\n"));
-}
-
-const BOTH: [Role; 2] = [Role::Locator, Role::Analyzer];
+use super::fixture::{BOTH, ask, check, codebase, index, researcher};
 
 const SHOP: &[(&str, &str)] = &[
     (
@@ -517,9 +448,8 @@ fn spellings_of_a_word_are_the_same_word() {
 fn an_index_changes_no_answer() {
     for files in [SHOP, KINDS] {
         let folder = codebase(files);
-        let settings =
-            IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
-        let (with, without) = (researcher(folder.path(), Some(settings)), researcher(folder.path(), None));
+        let (with, without) =
+            (researcher(folder.path(), Some(index(folder.path()))), researcher(folder.path(), None));
         ask(&with, Role::Locator, "anything");
         with.wait_for_index(Duration::from_secs(60));
         for question in [

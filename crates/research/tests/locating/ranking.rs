@@ -1,18 +1,12 @@
-//! Where the locator points, on small codebases that have something to confuse it.
-
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+//! Which files come first, and what a finding says about them.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
-use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, StopSignal};
-use tamis_research::{
-    Confidence, ResearchConstraints, ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings,
-    Researcher, Role,
-};
-use tempfile::TempDir;
+use tamis_research::{Confidence, ResearchConstraints, ResearchFinding, ResearchRequest, Researcher, Role};
+
+use super::fixture::{ask, codebase, index, researcher, researcher_of};
 
 const SHOP: &[(&str, &str)] = &[
     (
@@ -36,43 +30,6 @@ const SHOP: &[(&str, &str)] = &[
     ("config/rates.toml", "[exchange]\ncurrency = \"EUR\"\n"),
     (".env", "EXCHANGE_RATE_KEY=not-for-anybody\n"),
 ];
-
-fn codebase(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join("code").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
-
-const LIMITS: ResearchLimits = ResearchLimits {
-    deadline: Duration::from_secs(30),
-    max_files_read: 50,
-    max_bytes_read: 1 << 20,
-    max_tokens: 2000,
-};
-
-fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
-    Researcher::new(ResearchSettings {
-        roots: Roots::open(&[folder.join("code")], Policy::standard()).unwrap(),
-        thoughts: None,
-        artifacts: folder.join("artifacts"),
-        limits: LIMITS,
-        model: None,
-        index,
-        workers: 2,
-        most_waiting: 8,
-    })
-}
-
-fn ask(researcher: &Researcher, role: Role, question: &str) -> ResearchFinding {
-    let request =
-        ResearchRequest { question: question.to_owned(), role: Some(role), ..ResearchRequest::default() };
-    let report = researcher.research(&request, &StopSignal::never(), &|_| ()).unwrap();
-    report.finding(role).unwrap().clone()
-}
 
 fn located(researcher: &Researcher, question: &str) -> ResearchFinding {
     ask(researcher, Role::Locator, question)
@@ -223,9 +180,8 @@ fn the_words_of_a_secret_lead_nowhere() {
         let code =
             format!("def connect():\n    password = \"{password}\"\n    return open_database(password)\n");
         let folder = codebase(&[("src/database.py", code.as_str()), ("src/other.py", "def other(): pass\n")]);
-        let settings =
-            IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
-        let (indexed, plain) = (researcher(folder.path(), Some(settings)), researcher(folder.path(), None));
+        let (indexed, plain) =
+            (researcher(folder.path(), Some(index(folder.path()))), researcher(folder.path(), None));
         let questions = [
             "Where are tangerine and walrus used?",
             "tange",
@@ -239,7 +195,7 @@ fn the_words_of_a_secret_lead_nowhere() {
                 for role in [Role::Locator, Role::Patterns, Role::Analyzer] {
                     answers.push(serde_json::to_string(&ask(researcher, role, question)).unwrap());
                 }
-                indexed.wait_for_index(std::time::Duration::from_secs(60));
+                indexed.wait_for_index(Duration::from_secs(60));
             }
         }
         answers
@@ -275,14 +231,13 @@ fn a_secret_in_a_question_does_not_come_back() {
 #[test]
 fn an_index_changes_nothing() {
     let folder = codebase(SHOP);
-    let settings =
-        IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
-    let (with, without) = (researcher(folder.path(), Some(settings)), researcher(folder.path(), None));
+    let (with, without) =
+        (researcher(folder.path(), Some(index(folder.path()))), researcher(folder.path(), None));
     let questions = ["Where is PriceList implemented?", "how are customers given a discount", "zorblax", ""];
     for round in 0..3 {
         for question in questions.iter().filter(|question| !question.is_empty()) {
             assert_eq!(located(&with, question), located(&without, question), "{round}: {question}");
-            with.wait_for_index(std::time::Duration::from_secs(60));
+            with.wait_for_index(Duration::from_secs(60));
         }
         let text = format!("class PriceList:\n    def discount_{round}(self): pass\n");
         fs::write(folder.path().join(format!("code/src/shop/more{round}.py")), text).unwrap();
@@ -302,9 +257,8 @@ fn files_that_were_not_searched_are_named_where_absence_is_claimed() {
     write("deploy/server.pem", b"zorblax");
     write(".gitignore", b"ignored.pem\n");
     write("ignored.pem", b"zorblax");
-    let settings =
-        IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
-    let (plain, indexed) = (researcher(folder.path(), None), researcher(folder.path(), Some(settings)));
+    let (plain, indexed) =
+        (researcher(folder.path(), None), researcher(folder.path(), Some(index(folder.path()))));
     let expected = "Not searched: data/all.sql (too large), deploy/server.pem (denied), logo.png (binary).";
     for (role, question) in [
         (Role::Locator, "zorblax"),
@@ -316,7 +270,7 @@ fn files_that_were_not_searched_are_named_where_absence_is_claimed() {
         for researcher in [&plain, &indexed, &indexed] {
             let notes = tamis_research::joined(&ask(researcher, role, question).notes);
             assert!(notes.contains(expected), "{question}: {notes}");
-            indexed.wait_for_index(std::time::Duration::from_secs(60));
+            indexed.wait_for_index(Duration::from_secs(60));
         }
     }
     let found = tamis_research::joined(&located(&plain, "Where is PriceList implemented?").notes);
@@ -373,22 +327,9 @@ fn a_path_that_two_roots_have_is_shown_with_its_root() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let settings = ResearchSettings {
-        roots: Roots::open(
-            &[folder.path().join("old/shop"), folder.path().join("new/shop")],
-            Policy::standard(),
-        )
-        .unwrap(),
-        thoughts: None,
-        artifacts: folder.path().join("artifacts"),
-        limits: LIMITS,
-        model: None,
-        index: None,
-        workers: 2,
-        most_waiting: 8,
-    };
-    let roots = settings.roots.clone();
-    let researcher = Researcher::new(settings);
+    let folders = [folder.path().join("old/shop"), folder.path().join("new/shop")];
+    let roots = Roots::open(&folders, Policy::standard()).unwrap();
+    let researcher = researcher_of(&folders, folder.path(), None);
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
         let finding = ask(&researcher, role, "Show examples of exchange_rate");
         let paths: Vec<&str> = finding.references.iter().map(|reference| reference.path()).collect();

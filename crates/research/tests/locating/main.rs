@@ -1,0 +1,7 @@
+//! Where the locator and the analyzer point, on small codebases that have something to confuse them.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod fixture;
+mod ranking;
+mod symbols;
