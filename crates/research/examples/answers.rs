@@ -15,12 +15,14 @@
     reason = "a measurement prints, and may end where it likes"
 )]
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tamis_codebase::{Policy, Roots, StopSignal, scan};
-use tamis_research::{Reference, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
+use tamis_research::{Reference, ResearchRequest, Role};
 
 #[derive(serde::Deserialize)]
 struct Row {
@@ -84,27 +86,11 @@ fn main() {
     describe("all", &all);
 }
 
-const LIMITS: ResearchLimits = ResearchLimits {
-    deadline: Duration::from_secs(30),
-    max_files_read: 50,
-    max_bytes_read: 1 << 20,
-    max_tokens: 2000,
-};
-
 fn measure(folder: &Path, subject: &[(String, Vec<Cited>)], verbose: bool) -> Score {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let whole = std::env::var_os("WHOLE").is_some();
     let with_grep = std::env::var_os("GREP").is_some();
-    let researcher = Researcher::new(ResearchSettings {
-        roots: roots.clone(),
-        thoughts: None,
-        artifacts: PathBuf::from("."),
-        limits: LIMITS,
-        index: None,
-        workers: 4,
-        most_waiting: 16,
-        model: None,
-    });
+    let researcher = common::researcher(folder, None);
     let mut score = Score::default();
     for (query, cited) in subject {
         let role = (!whole).then_some(Role::Locator);

@@ -8,19 +8,14 @@
     reason = "a measurement prints, and may end where it likes"
 )]
 
+mod common;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tamis_code_index::{IndexSettings, IndexUse};
-use tamis_codebase::{Policy, Roots, StopSignal};
-use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
-
-const LIMITS: ResearchLimits = ResearchLimits {
-    deadline: Duration::from_secs(30),
-    max_files_read: 50,
-    max_bytes_read: 1 << 20,
-    max_tokens: 2000,
-};
+use tamis_codebase::StopSignal;
+use tamis_research::{ResearchRequest, Role};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -32,16 +27,7 @@ fn main() {
         used: IndexUse::Always,
         builds: true,
     });
-    let researcher = Researcher::new(ResearchSettings {
-        roots: Roots::open(&[folder], Policy::standard()).unwrap(),
-        thoughts: None,
-        artifacts: PathBuf::from("."),
-        limits: LIMITS,
-        model: None,
-        index: index.clone(),
-        workers: 4,
-        most_waiting: 16,
-    });
+    let researcher = common::researcher(&folder, index);
     let request = ResearchRequest { question, role: Some(Role::Locator), ..ResearchRequest::default() };
     for _ in 0..times {
         let begun = Instant::now();
@@ -55,7 +41,7 @@ fn main() {
             first
         );
         let begun = Instant::now();
-        researcher.wait_for_index(std::time::Duration::from_secs(600));
+        researcher.wait_for_index(Duration::from_secs(600));
         if begun.elapsed().as_millis() > 5 {
             println!("   {:.0} ms for the index", begun.elapsed().as_secs_f64() * 1000.0);
         }

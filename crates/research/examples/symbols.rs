@@ -11,12 +11,13 @@
     reason = "a measurement prints, and may end where it likes"
 )]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+mod common;
 
-use tamis_codebase::{Policy, Roots, StopSignal};
-use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use tamis_codebase::StopSignal;
+use tamis_research::{ResearchRequest, Researcher, Role};
 
 #[derive(serde::Deserialize)]
 struct Row {
@@ -28,13 +29,6 @@ struct Row {
     line: usize,
 }
 
-const LIMITS: ResearchLimits = ResearchLimits {
-    deadline: Duration::from_secs(30),
-    max_files_read: 50,
-    max_bytes_read: 1 << 20,
-    max_tokens: 2000,
-};
-
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let rows = std::fs::read_to_string(arguments.next().expect("the symbols")).unwrap();
@@ -45,8 +39,9 @@ fn main() {
     // By group: how many there are, and how many each role has first.
     let mut groups: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     for row in &rows {
-        let researcher =
-            researchers.entry(row.repo.clone()).or_insert_with(|| researcher(&checkouts.join(&row.repo)));
+        let researcher = researchers
+            .entry(row.repo.clone())
+            .or_insert_with(|| common::researcher(&checkouts.join(&row.repo), None));
         let mut counts = [1, 0, 0];
         for (number, role) in [Role::Locator, Role::Analyzer].into_iter().enumerate() {
             let request = ResearchRequest {
@@ -81,17 +76,4 @@ fn main() {
         let share = |count: usize| 100.0 * count as f64 / all as f64;
         println!("{group:20} {all:4} | locate {:5.1} % | analyze {:5.1} %", share(located), share(analyzed));
     }
-}
-
-fn researcher(folder: &Path) -> Researcher {
-    Researcher::new(ResearchSettings {
-        roots: Roots::open(&[folder.to_owned()], Policy::standard()).unwrap(),
-        thoughts: None,
-        artifacts: PathBuf::from("."),
-        limits: LIMITS,
-        model: None,
-        index: None,
-        workers: 2,
-        most_waiting: 16,
-    })
 }
