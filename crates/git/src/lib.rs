@@ -385,7 +385,7 @@ impl Call<'_> {
                 GitError::new(GitErrorKind::Failed, format!("cannot start {}: {error}", self.verb()))
             }
             // Nothing cancels a blocking run.
-            ProgramError::Cancelled => {
+            ProgramError::Cancelled { .. } => {
                 GitError::new(GitErrorKind::Failed, format!("{} was cancelled", self.verb()))
             }
         })?;

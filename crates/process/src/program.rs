@@ -68,7 +68,11 @@ pub enum ProgramError {
     #[error("cannot read its output: {}", errno_text(.cause))]
     Output { cause: io::Error },
     #[error("cancelled")]
-    Cancelled,
+    Cancelled {
+        /// What [`Program::bash`] and [`Program::grep`] had written.
+        stdout: Vec<u8>,
+        stderr: Vec<u8>,
+    },
 }
 
 fn in_folder(folder: &Option<PathBuf>) -> String {

@@ -48,7 +48,7 @@ impl ProcessGroups {
         cancelled: &CancellationToken,
     ) -> Result<ProgramOutput, ProgramError> {
         if cancelled.is_cancelled() {
-            return Err(ProgramError::Cancelled);
+            return Err(ProgramError::Cancelled { stdout: Vec::new(), stderr: Vec::new() });
         }
         let groups = self.clone();
         // The thread that runs the program is cancelled when our end of this pipe is closed.
@@ -94,6 +94,12 @@ fn run(
     }
     let (status, output_limit) = match end? {
         End::Exited(status) => (status, None),
+        End::Cancelled if program.keeps_partial_output => {
+            return Err(ProgramError::Cancelled { stdout, stderr });
+        }
+        End::Cancelled => {
+            return Err(ProgramError::Cancelled { stdout: Vec::new(), stderr: Vec::new() });
+        }
         End::WroteTooMuch if !program.keeps_partial_output => {
             return Err(ProgramError::TooMuchOutput { limit: program.max_output });
         }
@@ -121,6 +127,8 @@ enum End {
     Exited(ExitStatus),
     /// It is still running.
     WroteTooMuch,
+    /// The same.
+    Cancelled,
 }
 
 struct Run<'a> {
@@ -185,7 +193,7 @@ impl<'a> Run<'a> {
                 thread::sleep(BULK_PAUSE);
             }
             if self.wait(self.deadline, ended.is_some()) == Wake::Cancelled {
-                return Err(ProgramError::Cancelled);
+                return Ok(End::Cancelled);
             }
         }
     }

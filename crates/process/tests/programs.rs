@@ -135,7 +135,7 @@ async fn waiting_for_a_background_job_ends_with_the_time_limit_and_with_the_call
     let (_folder, pids, running) = start(&groups, "sleep 600 & echo $! > pids", &cancelled).await;
     cancelled.cancel();
     let ended = tokio::time::timeout(LONG, running).await.unwrap().unwrap();
-    assert!(matches!(ended, Err(ProgramError::Cancelled)), "{ended:?}");
+    assert!(matches!(ended, Err(ProgramError::Cancelled { .. })), "{ended:?}");
     eventually("it has ended", || !pids.iter().any(|pid| runs(pid))).await;
 }
 
@@ -188,7 +188,7 @@ async fn cancelling_ends_the_whole_group() {
     assert_eq!(pids.len(), 4);
     cancelled.cancel();
     let ended = tokio::time::timeout(LONG, running).await.unwrap().unwrap();
-    assert!(matches!(ended, Err(ProgramError::Cancelled)), "{ended:?}");
+    assert!(matches!(ended, Err(ProgramError::Cancelled { .. })), "{ended:?}");
     eventually("all have ended", || !pids.iter().any(|pid| runs(pid))).await;
 }
 
@@ -227,7 +227,7 @@ async fn a_call_that_is_cancelled_before_it_starts_runs_nothing() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     let ended = ProcessGroups::new(None).run(Program::bash("touch ran", &working), &cancelled).await;
-    assert!(matches!(ended, Err(ProgramError::Cancelled)));
+    assert!(matches!(ended, Err(ProgramError::Cancelled { .. })));
     assert!(!folder.path().join("ran").exists());
 }
 

@@ -78,7 +78,7 @@ impl Workbench {
         cancellation: &CancellationToken,
     ) -> Result<Result<ProgramOutput, ProgramError>, Failure> {
         match self.process_groups.run(program, cancellation).await {
-            Err(ProgramError::Cancelled) => Err(Failure::Cancelled),
+            Err(ProgramError::Cancelled { .. }) => Err(Failure::Cancelled),
             ended => Ok(ended),
         }
     }

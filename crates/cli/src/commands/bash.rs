@@ -3,6 +3,7 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use serde_json::json;
+use tamis_process::ProgramError;
 use tamis_tools::{assembled_output, limit_note};
 
 use crate::error::{CliError, CliResult};
@@ -37,9 +38,20 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     if answer.question().is_none() && !answer.json {
         return Err(CliError::failed(program.exec()));
     }
-    let ended = operations
-        .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
-        .map_err(CliError::failed)?;
+    let ended = operations.run(async |context| {
+        Ok(context.services.workbench.process_groups.run(program, &context.cancellation).await)
+    })?;
+    let ended = match ended {
+        Err(ProgramError::Cancelled { stdout, stderr }) => {
+            // What it wrote until Ctrl-C may be all that was wanted.
+            let output = [stdout, stderr].concat();
+            if !output.is_empty() && !answer.json {
+                operations.print_answer(None, output, &answer)?;
+            }
+            return Err(CliError::interrupted());
+        }
+        ended => ended.map_err(CliError::failed)?,
+    };
     let (code, signal) = (ended.code(), ended.signal());
     if let Some(note) = limit_note(&ended) {
         print::note(note);

@@ -1,5 +1,7 @@
 //! `read`, `grep` and `bash`.
 
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 
 use super::common::{FAMILY, Fixture, all_end, family, finish, module, prune_id};
@@ -127,8 +129,23 @@ fn ctrl_c_ends_the_command_that_a_question_waits_for() {
     let mut child = fixture.tamis(&["bash", "-q", "x", "--", FAMILY]).spawn().unwrap();
     let pids = family(&fixture.work());
     let interrupt = format!("kill -s INT {}", child.id());
-    assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    all_end(&pids);
+}
+
+#[test]
+fn ctrl_c_keeps_what_a_command_has_written() {
+    let fixture = Fixture::new();
+    let command = format!("echo partial; {FAMILY}");
+    let mut tamis = fixture.tamis(&["bash", "-q", "what was written", "--", &command]);
+    let child = tamis.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pids = family(&fixture.work());
+    let interrupt = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "partial\n");
     all_end(&pids);
 }
 
