@@ -37,15 +37,24 @@ const MAX_WORKERS: usize = 256;
 
 /// Loads the configuration of this process, starts logging, and checks that the data folder can be trusted.
 pub(crate) fn load(environment: &ConfigEnvironment) -> Result<Config, CliError> {
-    let config = load_failing_open(environment)?;
+    let config = Config::load(environment)?;
+    log_warnings(&config)?;
     DataDir::at(config.data_dir()).secure()?;
     Ok(config)
 }
 
 /// The same for commands whose text must come back whatever state the data folder is in. Then nothing is cut.
 pub(crate) fn load_failing_open(environment: &ConfigEnvironment) -> Result<Config, CliError> {
-    let config = Config::load(environment)?;
+    let (config, errors) = Config::explain(environment);
+    let (without_home, others): (Vec<_>, Vec<_>) =
+        errors.into_iter().partition(|error| *error == ConfigError::NoHome);
+    if let Some(error) = others.into_iter().next() {
+        return Err(error.into());
+    }
     log_warnings(&config)?;
+    for error in without_home {
+        tracing::warn!("{error}, so nothing is cut; {}", error.hint());
+    }
     Ok(config)
 }
 
@@ -114,7 +123,8 @@ pub(crate) fn help_with_default(help: &str, setting: &str) -> String {
 /// The configured sieve. Without a data folder that can be trusted, nothing could be recovered, so it cuts nothing.
 pub(crate) fn sieve(config: &Config) -> Sieve {
     let data_dir = DataDir::at(config.data_dir());
-    let trusted = data_dir.secure().inspect_err(|error| tracing::warn!("{}", error.describe())).is_ok();
+    let trusted = config.data.dir.source != ConfigSource::Unset
+        && data_dir.secure().inspect_err(|error| tracing::warn!("{}", error.describe())).is_ok();
     Sieve::new(SieveSettings {
         data_dir: trusted.then_some(data_dir),
         max_input_chars: config.sieve.max_input_chars.value,

@@ -53,7 +53,8 @@ fn read_with(path: &Path, flags: OFlags) -> Result<Option<File>, ConfigError> {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => std::fs::File::from(file),
-        Err(Errno::NOENT) => return Ok(None),
+        // Below a home that is not a folder there is no file either.
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(Errno::LOOP) => return Err(unreadable("it is a symbolic link".into())),
         Err(error) => return Err(failed(error.into())),
     };

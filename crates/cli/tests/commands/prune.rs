@@ -218,3 +218,21 @@ fn a_text_too_large_to_prune_is_passed_through() {
     let notes = String::from_utf8(ended.stderr).unwrap();
     assert!(ended.status.success() && notes.starts_with("warning: input_too_large"), "{notes}");
 }
+
+#[test]
+fn without_a_home_the_text_passes_through_with_a_warning() {
+    let fixture = Fixture::new();
+    let text = module();
+    for home in [None, Some("/etc/passwd")] {
+        let mut command = fixture.tamis(&["prune", "--goal", "how does cache_17 fill the cache"]);
+        for variable in ["HOME", "TAMIS_DATA_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "TAMIS_CONFIG"] {
+            command.env_remove(variable);
+        }
+        if let Some(home) = home {
+            command.env("HOME", home);
+        }
+        let ran = finish(&mut command, text.as_bytes());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), text.as_str()), "{home:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("nothing"), "{home:?}: {}", ran.stderr);
+    }
+}
