@@ -77,6 +77,11 @@ fn paint(text: &str, style: Style) -> String {
     format!("{begin}{text}{end}")
 }
 
+/// A path for stdout.
+pub(crate) fn path(text: &str) -> Cow<'_, str> {
+    if is_on_stdout() { Cow::Owned(paint(text, Style::Path)) } else { Cow::Borrowed(text) }
+}
+
 /// A pruned text for stdout: markers are dimmed.
 pub(crate) fn pruned(text: &str) -> Cow<'_, str> {
     if is_on_stdout() { dim_markers(text) } else { Cow::Borrowed(text) }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use tamis_research::{
-    FindingKind, KeyFinding, Reference, ReportNote, ResearchFinding, ResearchReport, Role, joined,
+    FindingKind, KeyFinding, NoteFact, Reference, ReportNote, ResearchFinding, ResearchReport, Role,
 };
 
 use super::question::answer_of;
 use crate::error::CliResult;
-use crate::{escape, print, wrap};
+use crate::{escape, print, style, wrap};
 
 /// Prints the answer to stdout, and what it took to stderr.
 pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
@@ -29,7 +29,17 @@ pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
 }
 
 fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>, width: usize) -> String {
-    let mut text = wrap::paragraph(&escape::text(&answer.summary), "", width);
+    let localized = |text: &str| localize(&escape::text(text), answer, &report.roots_searched);
+    let notes = escape::text(&notes(answer));
+    let mut text = String::new();
+    // That something is in no file comes before what is closest to it.
+    let is_absent = |note: &ReportNote| states_absence(&note.fact);
+    let begins_with_notes = !answer.references.is_empty() && answer.notes.iter().any(is_absent);
+    if begins_with_notes {
+        text.push_str(&wrap::paragraph(&notes, "note: ", width));
+        text.push('\n');
+    }
+    text.push_str(&wrap::paragraph(&localized(&answer.summary), "", width));
     // The snippets of patterns are with their role; the answer names them only.
     let patterns = report.finding(Role::Patterns);
     let snippets = patterns.filter(|_| role.is_none()).map(|finding| finding.key_findings.as_slice());
@@ -48,7 +58,7 @@ fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>,
         text.push('\n');
     }
     for finding in findings {
-        text.push_str(&wrap::paragraph(&escape::text(&finding.text), "- ", width));
+        text.push_str(&wrap::paragraph(&localized(&finding.text), "- ", width));
     }
     if !examples.is_empty() {
         text.push_str("\nexamples:\n");
@@ -61,16 +71,61 @@ fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>,
     }
     let of_locator = report.finding(Role::Locator).map_or(&[][..], |finding| &finding.key_findings);
     for reference in &answer.references {
-        text.push_str(&format!("  {}\n", escape::line(&clickable(reference, &report.roots_searched))));
+        let place = escape::line(&clickable(reference, &report.roots_searched));
+        text.push_str(&format!("  {}\n", style::path(&place)));
         let about = places.iter().copied().chain(of_locator).find_map(|finding| about(finding, reference));
         if let Some(about) = about {
             let about: String = escape::line(about).chars().take(width.saturating_sub(ABOUT.len())).collect();
             text.push_str(&format!("{ABOUT}{about}\n"));
         }
     }
-    if !answer.notes.is_empty() {
+    if !answer.notes.is_empty() && !begins_with_notes {
         text.push('\n');
-        text.push_str(&wrap::paragraph(&escape::text(&joined(&answer.notes)), "note: ", width));
+        text.push_str(&wrap::paragraph(&notes, "note: ", width));
+    }
+    text
+}
+
+/// The notes as one text, without the roles that they come from.
+fn notes(answer: &ResearchFinding) -> String {
+    let text = |note: &ReportNote| match &note.fact {
+        NoteFact::OfRole(role, _) => note
+            .text
+            .strip_prefix(role.key())
+            .and_then(|text| text.strip_prefix(": "))
+            .unwrap_or(&note.text)
+            .to_owned(),
+        _ => note.text.clone(),
+    };
+    answer.notes.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+fn states_absence(fact: &NoteFact) -> bool {
+    match fact {
+        NoteFact::InNoFile(_) | NoteFact::NamesNotFound(_) => true,
+        NoteFact::OfRole(_, facts) => facts.iter().any(states_absence),
+        _ => false,
+    }
+}
+
+/// A text whose paths are written as those of its references are shown.
+fn localize(text: &str, answer: &ResearchFinding, roots: &[String]) -> String {
+    let mut text = text.to_owned();
+    let mut known: Vec<&str> = Vec::new();
+    for reference in &answer.references {
+        let path = reference.path();
+        let shown = clickable(reference, roots);
+        let shown = &shown[..shown.len() - (reference.as_str().len() - path.len())];
+        if known.contains(&path) || shown == path {
+            continue;
+        }
+        known.push(path);
+        for before in [" ", "("] {
+            text = text.replace(&format!("{before}{path}"), &format!("{before}{shown}"));
+        }
+        if let Some(rest) = text.strip_prefix(path) {
+            text = format!("{shown}{rest}");
+        }
     }
     text
 }
@@ -105,12 +160,14 @@ fn clickable(reference: &Reference, roots: &[String]) -> String {
 fn usage(report: &ResearchReport) -> String {
     let run = &report.run;
     let mut text = format!(
-        "{} scanned, {} read ({}), {} ms",
+        "{} searched in {} ms",
         print::count(run.files_scanned, "file"),
-        print::grouped(run.used.files_read),
-        print::size(run.used.bytes_read),
         print::grouped(run.elapsed_ms),
     );
+    if run.used.files_read > 0 {
+        let size = print::size(run.used.bytes_read);
+        text.push_str(&format!(", {} of them read whole ({size})", print::grouped(run.used.files_read)));
+    }
     if !run.models.is_empty() {
         text.push_str(&format!(", with {}", escape::line(&run.models.join(", "))));
     }
