@@ -54,7 +54,7 @@ fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("\nwhere to look:\n  src/prices.rs:2-4\n"), "{}", ran.stdout);
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
-    assert!(ran.stderr.contains("3 files scanned"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("3 files searched"), "{}", ran.stderr);
     // From elsewhere they are whole.
     let elsewhere = tempfile::tempdir().unwrap();
     let mut command = shop.tamis(&["locate", "parse_price", "--root"]);
@@ -67,6 +67,31 @@ fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
     let ran = finish(command.env("COLUMNS", "40"), b"");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("src/prices.rs:2"), "{}", ran.stdout);
+}
+
+#[test]
+fn the_answer_and_the_list_spell_a_path_alike() {
+    let shop = Shop::new();
+    for command in ["locate", "research", "analyze"] {
+        let ran = shop.run(&[command, "parse_price", "--root", "src"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        for (at, _) in ran.stdout.match_indices("prices.rs") {
+            assert!(ran.stdout[..at].ends_with("src/"), "{command}: {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_is_in_no_file_is_stated_first() {
+    let shop = Shop::new();
+    let ran = shop.run(&["research", "how is the price of a zorblax read"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("note: Not in any file: `zorblax`."), "{}", ran.stdout);
+    for question in ["does it support kubernetes", "does it support kubernetes?"] {
+        let ran = shop.run(&["research", question]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with("Not found"), "{}", ran.stdout);
+    }
 }
 
 #[test]

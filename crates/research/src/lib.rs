@@ -11,6 +11,7 @@
 //! by the wording of a sentence: facts are typed (`report`), and words are chosen where text is written.
 
 mod bounds;
+mod code_lines;
 mod definitions;
 mod error;
 mod handoff;

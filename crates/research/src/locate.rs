@@ -5,6 +5,8 @@ mod file_class;
 mod file_names;
 mod files_by_word;
 mod locations;
+mod overview;
+mod phrases;
 mod rank;
 mod symbols;
 
@@ -43,18 +45,33 @@ pub(crate) fn locate(
     let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
     let weights = Weights::of(question, &counter, &corpus);
     let declared = symbols::find(question, &counter, &corpus, indexer, &reader.roots, stop)?;
-    let files = file_names::find(question, &corpus);
-    let is_found = !declared.is_empty() || !files.is_empty() || is_in_files(question, &counter, &weights);
-    let ranked = if is_found {
+    let files = if question.is_about_everything() {
+        overview::find(&corpus).into_iter().map(|file| (file, NameMatch::Whole)).collect()
+    } else {
+        file_names::find(question, &corpus)
+    };
+    let phrases = phrases::find(question, &counter, &corpus, &reader.roots, stop)?;
+    let is_found = !declared.is_empty()
+        || !files.is_empty()
+        || !phrases.is_empty()
+        || is_in_files(question, &counter, &weights);
+    let mut ranked = if is_found {
         rank(question, &counter, &weights, &corpus, &reader.roots, &PASSAGES, stop)?
     } else {
         Vec::new()
     };
     let is_named = declared.first().is_some_and(|first| first.certainty <= Certainty::Named)
-        || files.first().is_some_and(|(_, matched)| *matched <= NameMatch::Stem);
+        || files.first().is_some_and(|(_, matched)| !matches!(matched, NameMatch::Words | NameMatch::Part));
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
-    let coverage = if is_named { 1.0 } else { coverage };
-    let mut best = in_order(&declared, &files, ranked, &corpus);
+    let coverage = if is_named || !phrases.is_empty() { 1.0 } else { coverage };
+    // Where all of a question is a name that is found, files without the name are not about it.
+    let is_only_name = is_named && (question.content.len() == 1 || question.is_about_everything());
+    if is_only_name {
+        let is_spelled = declared.first().is_none_or(|first| first.certainty != Certainty::SameLetters);
+        let columns = columns_of(&question.content.join(" "), &counter, is_spelled);
+        ranked.retain(|ranked| columns.iter().all(|column| corpus.files[ranked.file].count(*column) > 0));
+    }
+    let mut best = in_order(&phrases, &declared, &files, ranked, &corpus);
     let first = best.first().filter(|first| first.passages.is_empty()).map(|first| &first.place);
     let file =
         first.filter(|first| files.iter().any(|(file, _)| corpus.files[*file].place == **first)).cloned();
@@ -62,8 +79,8 @@ pub(crate) fn locate(
     let spoken = question.terms.iter().filter(|term| term.spoken).map(|term| term.word.clone());
     let columns = question.terms.iter().map(|term| (term.spoken, &term.word));
     let columns = columns.chain(question.names.iter().map(|name| (!name.doubtful, &name.text)));
-    let absent =
-        columns.zip(&weights.absent).filter(|((is_keyword, _), absent)| *is_keyword && **absent > 0.0);
+    let is_absent = |((is_keyword, _), absent): &((bool, &String), &f64)| *is_keyword && **absent > 0.0;
+    let absent = columns.zip(&weights.absent).filter(is_absent).filter(|_| !is_only_name);
     let files_scanned = corpus.files.len() as u64;
     let files_by_word = FilesByWord::of(question, corpus.files);
     if reader.roots.len() > 1 {
@@ -83,6 +100,19 @@ pub(crate) fn locate(
     })
 }
 
+/// The columns of a name: its own where the question spells it, else those of its words.
+fn columns_of(name: &str, counter: &WordCounter, is_spelled: bool) -> Vec<usize> {
+    let mut columns = Vec::new();
+    counter.each_hit(name.as_bytes(), |hit| columns.push(hit.column));
+    let first_name = counter.name_column(0);
+    if is_spelled && columns.iter().any(|column| *column >= first_name) {
+        columns.retain(|column| *column >= first_name);
+    } else {
+        columns.retain(|column| *column < first_name);
+    }
+    columns
+}
+
 /// Whether the files have what the question is about: a name that it spells, or a word that does not only ask.
 fn is_in_files(question: &Question, counter: &WordCounter, weights: &Weights) -> bool {
     let is_there = |column: usize| weights.columns[column] > 0.0;
@@ -99,8 +129,9 @@ fn is_in_files(question: &Question, counter: &WordCounter, weights: &Weights) ->
     words.filter(|(_, term)| is_subject(term)).any(|(column, _)| is_there(column))
 }
 
-/// Files that the question names and declarations of what it names first, then the ranked files.
+/// Places with a phrase of the question first, then files that it names and declarations of what it names, then the ranked files.
 fn in_order(
+    phrases: &[(RootedPath, Passage)],
     declared: &[SymbolPlace],
     files: &[(usize, NameMatch)],
     ranked: Vec<Ranked>,
@@ -129,12 +160,15 @@ fn in_order(
             .filter(move |(_, matched)| (least..=most).contains(matched))
             .map(|(file, matched)| at_file(*file, *matched))
     };
-    let first = named(NameMatch::Whole, NameMatch::WholeInAnyCase)
+    let with_phrase = phrases.iter().map(|(place, passage)| at(place, vec![passage.clone()]));
+    let first = with_phrase
+        .chain(named(NameMatch::Whole, NameMatch::WholeInAnyCase))
         .chain(symbols(Certainty::Exact, Certainty::Named))
         .chain(named(NameMatch::Stem, NameMatch::Stem))
         .chain(symbols(Certainty::Related, Certainty::Related))
         .chain(named(NameMatch::Words, NameMatch::Words))
         .chain(symbols(Certainty::Set, Certainty::Local))
+        .chain(named(NameMatch::Page, NameMatch::Page))
         .chain(named(NameMatch::Part, NameMatch::Part));
     let rest = ranked.into_iter().map(|ranked| {
         let place = &corpus.files[ranked.file].place;

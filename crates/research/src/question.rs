@@ -18,7 +18,7 @@ use tamis_redact::Redacted;
 use tamis_text::words::{WordPiece, each_word};
 
 pub(crate) use identifiers::Identifier;
-use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, REQUESTS, STOP_WORDS, TEST_PHRASES};
+use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, OVERVIEW_WORDS, REQUESTS, STOP_WORDS, TEST_PHRASES, WHOLES};
 pub(crate) use symbols::Symbol;
 
 /// A question that can be searched for.
@@ -67,6 +67,8 @@ pub(crate) struct Term {
 /// More would cost time and change nothing: the rest of a very long question is not looked for.
 const MAX_NAMES: usize = 24;
 const MAX_TERMS: usize = 48;
+/// Fewer words are a name.
+const SHORTEST_PHRASE: usize = 3;
 
 impl Question {
     /// The question is redacted before it is split: its words come back in reports, memos and handoffs.
@@ -172,6 +174,42 @@ impl Question {
         }
         phrases.retain(|phrase| !phrase.is_empty());
         phrases
+    }
+
+    /// Phrases that a file may have word for word: those in quotes, else the whole question.
+    pub(crate) fn verbatim(&self) -> Vec<String> {
+        let has_words = |phrase: &str, least: usize| phrase.split_whitespace().count() >= least;
+        let mut phrases: Vec<String> = Vec::new();
+        for mark in ['"', '`', '\'', '“'] {
+            let close = if mark == '“' { '”' } else { mark };
+            let mut rest = self.text.as_str();
+            while let Some(open) = rest.find(mark) {
+                // An apostrophe is inside of a word.
+                let is_open = !rest[..open].ends_with(char::is_alphanumeric);
+                rest = &rest[open + mark.len_utf8()..];
+                let Some(end) = rest.find(close).filter(|_| is_open) else { continue };
+                if has_words(&rest[..end], 2) {
+                    phrases.push(rest[..end].trim().to_owned());
+                }
+                rest = &rest[end + close.len_utf8()..];
+            }
+        }
+        if phrases.is_empty() && has_words(&self.text, SHORTEST_PHRASE) {
+            phrases.push(self.text.trim().to_owned());
+        }
+        phrases
+    }
+
+    /// Whether it is about the codebase as a whole: "what does this project do".
+    pub(crate) fn is_about_everything(&self) -> bool {
+        let words = self.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        let is_whole = |word: &String| WHOLES.contains(&word.as_str());
+        let says_nothing = |word: &String| {
+            let lists = [&ASKING[..], &STOP_WORDS, &REQUESTS, &OVERVIEW_WORDS, &WHOLES];
+            lists.iter().any(|list| list.contains(&word.as_str()))
+        };
+        words.len() > 1 && words.iter().any(is_whole) && words.iter().all(says_nothing)
     }
 
     /// What to count in files, in the order of terms and names.
@@ -349,7 +387,7 @@ impl Parts {
 }
 
 /// Whether it is a stop word.
-fn is_common(word: &str) -> bool {
+pub(crate) fn is_common(word: &str) -> bool {
     let word = word.to_lowercase();
     STOP_WORDS.contains(&word.as_str()) || JARGON.contains(&word.as_str())
 }
@@ -452,6 +490,36 @@ mod tests {
             ("Where is it?", vec![]),
         ] {
             assert_eq!(Question::new(question).phrases(), phrases, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_may_have_a_phrase_word_for_word() {
+        for (question, phrases) in [
+            ("No key has as many lines", vec!["No key has as many lines"]),
+            ("where is the error 'no original is stored for' produced", vec!["no original is stored for"]),
+            ("what isn't in it's place", vec!["what isn't in it's place"]),
+            ("Where is “too many” logged, and \"a b\"?", vec!["a b", "too many"]),
+            ("`load` twice", vec![]),
+        ] {
+            assert_eq!(Question::new(question).verbatim(), phrases, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_may_be_about_everything() {
+        for question in [
+            "what does this project do",
+            "What is this repo about?",
+            "explain the codebase",
+            "overview of the project",
+        ] {
+            assert!(Question::new(question).is_about_everything(), "{question}");
+        }
+        for question in
+            ["what is it that it does", "project", "what does the project parser do", "where is main"]
+        {
+            assert!(!Question::new(question).is_about_everything(), "{question}");
         }
     }
 

@@ -1,7 +1,6 @@
 //! The roles without a model. Each is one function from a [`Job`] to a [`ResearchFinding`]; the same files give the same finding.
 
 pub(crate) mod analyzer;
-mod code_lines;
 mod format;
 pub(crate) mod locator;
 mod name_search;

@@ -32,6 +32,8 @@ pub enum DeclarationKind {
     Literal,
     /// `name = …`, `let name`, `self.name = …`.
     Assignment,
+    /// What one file or statement calls something: `import a as name`, `(name := …)`.
+    Local,
 }
 
 /// How the declarations of a file are written, by its path.
@@ -140,7 +142,8 @@ pub fn each_declaration(
     if let Some(name) = &defined {
         found(name.start - indent..name.end - indent, DeclarationKind::Definition);
     }
-    literals::each_table(text, &mut found);
+    let table_kind = |kind| if notation == Notation::Sql { kind } else { DeclarationKind::Literal };
+    literals::each_table(text, &mut |name, kind| found(name, table_kind(kind)));
     literals::each_literal(text, &mut found);
     if text.starts_with('"') || text.starts_with('\'') {
         if matches!(notation, Notation::Python | Notation::Script | Notation::Other) {
@@ -148,11 +151,12 @@ pub fn each_declaration(
         }
         return;
     }
+    imported_as(text, &mut found);
     match notation {
         Notation::Python => python(text, &mut found),
         Notation::Rust => rust(text, &mut found),
         Notation::Go => go(text, &mut found),
-        Notation::Script => script::declarations(text, &mut found),
+        Notation::Script => script::declarations(text, next, &mut found),
         Notation::CLike => c_like::declarations(text, next, &mut found),
         Notation::Shell => shell(text, &mut found),
         Notation::Sql | Notation::Data | Notation::Prose => {}
@@ -162,8 +166,40 @@ pub fn each_declaration(
 
 type Found<'a> = dyn FnMut(Range<usize>, DeclarationKind) + 'a;
 
-/// `name = …`, `name: Type = …`, `a, b = …`, `self.name = …`.
+/// `import a as name`, `use a as name`, `export { a as name }`.
+fn imported_as(text: &str, found: &mut Found<'_>) {
+    let (word, rest) = first_word(text);
+    if !matches!(word, "import" | "from" | "use" | "pub" | "extern" | "export") || !rest.starts_with(' ') {
+        return;
+    }
+    for (at, sign) in text.match_indices(" as ") {
+        identifier(text, at + sign.len()).into_iter().for_each(|name| found(name, DeclarationKind::Local));
+    }
+}
+
+/// `name = …`, `name: Type = …`, `a, b = …`, `(a, *b) = …`, `self.name = …`, `(name := …)`.
 fn python(text: &str, found: &mut Found<'_>) {
+    for (at, _) in text.match_indices(" := ") {
+        let start =
+            text[..at].rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |before| before + 1);
+        identifier(text, start).into_iter().for_each(|name| found(name, DeclarationKind::Local));
+    }
+    if text.starts_with(['(', '['])
+        && let Some(sign) = text.find(" = ")
+    {
+        let targets = text[..sign].trim_end_matches([')', ']']);
+        list_of_names(targets, 1, &mut |name| found(name, DeclarationKind::Value));
+        return;
+    }
+    if text.starts_with("self.")
+        && let Some((targets, _)) = text.split_once(" = ").filter(|(targets, _)| targets.contains(", "))
+    {
+        for (at, owner) in targets.match_indices("self.") {
+            let name = identifier(targets, at + owner.len());
+            name.into_iter().for_each(|name| found(name, DeclarationKind::Assignment));
+        }
+        return;
+    }
     let mut at = 0;
     // `a = b = …`
     for _ in 0..4 {
@@ -206,14 +242,44 @@ fn python(text: &str, found: &mut Found<'_>) {
 }
 
 fn rust(text: &str, found: &mut Found<'_>) {
+    let (begin, text_after) = if text.starts_with("#[") {
+        let rest = past_attributes(text);
+        (text.len() - rest.len(), rest)
+    } else {
+        (0, text)
+    };
+    rust_item(text_after, &mut |name, kind| found(name.start + begin..name.end + begin, kind));
+}
+
+fn rust_item(text: &str, found: &mut Found<'_>) {
     let at = after_modifiers(text);
     let (word, rest) = first_word(&text[at..]);
+    // What is declared inside of braces on the same line.
+    let opens = |open: &usize| !text[..*open].contains(['(', '=', '"']) && !text[*open..].contains("=>");
+    if let Some(open) = text.find('{').filter(opens)
+        && (matches!(word, "enum" | "struct" | "union") || word.starts_with(|c: char| c.is_ascii_uppercase()))
+    {
+        let inside = &text[..text[open..].rfind('}').map_or(text.len(), |close| open + close)];
+        list_of_names(inside, open + 1, &mut |name| {
+            let is_field = text[name.end..].starts_with(':') && !text[name.end..].starts_with("::");
+            match word {
+                "enum" => found(name, DeclarationKind::Variant),
+                _ if is_field => found(name, DeclarationKind::Value),
+                _ => {}
+            }
+        });
+    }
     let after =
         |from: usize| identifier(text, from + text[from..].len() - text[from..].trim_ascii_start().len());
     let begin = at + word.len();
     match word {
         "const" | "static" | "type" | "mod" | "let" if rest.starts_with(' ') => {
             let mut name = after(begin);
+            if word == "let" && rest.starts_with(" (") {
+                let end = text.find(" = ").unwrap_or(text.len());
+                let names = text[..end].trim_end_matches(')');
+                return list_of_names(names, begin + 2, &mut |name| found(name, DeclarationKind::Assignment));
+            }
             while let Some(known) = name.clone().filter(|name| matches!(&text[name.clone()], "mut" | "ref")) {
                 name = after(known.end);
             }

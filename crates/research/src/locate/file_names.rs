@@ -16,6 +16,8 @@ pub(super) enum NameMatch {
     Stem,
     /// All words of the question are in the name.
     Words,
+    /// The name of a text without its endings: a page about it.
+    Page,
     /// The name contains what the question says.
     Part,
 }
@@ -29,6 +31,11 @@ pub(super) fn find(question: &Question, corpus: &Corpus) -> Vec<(usize, NameMatc
     let Some(wanted) = Wanted::of(&question.content) else { return Vec::new() };
     let matches = |(number, file): (usize, &FileCounts)| Some((number, wanted.matches(&file.place.path)?));
     let mut found: Vec<(usize, NameMatch)> = corpus.files.iter().enumerate().filter_map(matches).collect();
+    for (file, matched) in &mut found {
+        if *matched == NameMatch::Stem && corpus.classes[*file] == FileClass::Prose {
+            *matched = NameMatch::Page;
+        }
+    }
     // Several words are about a subject rather than about a test of it.
     found.retain(|(file, matched)| *matched != NameMatch::Words || corpus.classes[*file] != FileClass::Test);
     // One short word is in many names: what has it only in part is worth naming only where nothing has more of it.

@@ -63,7 +63,9 @@ impl Locations {
     /// Whether a location declares what the question names.
     pub(crate) fn declares(&self, location: &Location) -> bool {
         let is = |declared: &SymbolPlace| {
-            declared.place == location.place && Some(declared.passage.first) == location.line()
+            declared.is_of_owner
+                && declared.place == location.place
+                && Some(declared.passage.first) == location.line()
         };
         self.declared.iter().any(is)
     }

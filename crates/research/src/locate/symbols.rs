@@ -12,8 +12,9 @@ use tamis_text::split_lines;
 
 use super::corpus::Corpus;
 use super::{FileClass, Passage};
+use crate::code_lines::CodeLines;
 use crate::definitions::Outlined;
-use crate::question::{Question, Symbol};
+use crate::question::{Question, Symbol, is_common};
 
 /// A declaration of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(crate) struct SymbolPlace {
     pub(crate) place: RootedPath,
     pub(crate) passage: Passage,
     pub(crate) certainty: Certainty,
+    /// Whether it belongs to the owner that the question names, if it names one.
+    pub(crate) is_of_owner: bool,
 }
 
 /// How surely a place is what a question names, surest first.
@@ -41,6 +44,10 @@ pub(crate) enum Certainty {
     Local,
 }
 
+/// The distance from which on a declaration belongs to something else than the owner.
+const ELSEWHERE: usize = 3;
+/// Lines that parameters take at most.
+const FAR_PARAMETER: usize = 40;
 /// Files that are read for a symbol, of those that declare it alike.
 const MAX_FILES: usize = 60;
 const MAX_THREADS: usize = 8;
@@ -75,7 +82,10 @@ pub(super) fn find(
         }
     }
     // Without the others, which are in no file, one word is all that the question names.
-    let mut present = question.symbols.iter().filter(|symbol| !symbol.is_whole && is_there(symbol));
+    // A word that every question may have says nothing without them.
+    let is_telling = |symbol: &&Symbol| symbol.is_code || !is_common(&symbol.text);
+    let mut present =
+        question.symbols.iter().filter(|symbol| !symbol.is_whole && is_there(symbol)).filter(is_telling);
     let (Some(symbol), None) = (present.next(), present.next()) else { return Ok(Vec::new()) };
     let counter = WordCounter::new(WordQuery { symbols: vec![symbol.text.clone()], ..WordQuery::default() });
     let corpus = Corpus::new(survey(indexer, roots, &counter, stop)?);
@@ -143,6 +153,8 @@ struct Candidate {
     /// Whether its file has another name.
     is_elsewhere: bool,
     path: RootedPath,
+    /// What overrides a method is further inside than the method.
+    indent: usize,
     line: usize,
     name: String,
     last: usize,
@@ -154,7 +166,8 @@ impl Candidate {
     fn place(self) -> SymbolPlace {
         let Candidate { line: first, last, text, name, .. } = self;
         let passage = Passage { first, last, line: text, name: Some(name), defines: true };
-        SymbolPlace { place: self.path, passage, certainty: self.certainty }
+        let is_of_owner = self.owner < ELSEWHERE;
+        SymbolPlace { place: self.path, passage, certainty: self.certainty, is_of_owner }
     }
 }
 
@@ -185,8 +198,16 @@ impl DeclaredIn<'_> {
         }
         let outline = heuristic_outline(&lines, &|| false);
         let outlined = Outlined { lines: &lines, outline: &outline };
+        let code = CodeLines::of(&lines, &self.place.path);
         let candidates = hits.into_iter().filter_map(|(line, name, kind)| {
-            let certainty = self.certainty(outlined, line, &name, kind)?;
+            let column = lines[line].find(name.as_str()).unwrap_or(0);
+            // A text may have a table of SQL or a flag; else it only looks like code.
+            if !matches!(kind, DeclarationKind::Literal | DeclarationKind::Key)
+                && !code.is_code(&lines, line, column)
+            {
+                return None;
+            }
+            let certainty = self.certainty(outlined, &code, line, &name, kind)?;
             let owner = self.owner_distance(outlined, line, &name, &text);
             let at = outlined.at_line(line, &name);
             let is_function = at.is_some_and(|at| !outlined.is_type(at));
@@ -196,6 +217,7 @@ impl DeclaredIn<'_> {
             let file = path.path.rsplit('/').next().unwrap_or("");
             let is_elsewhere = letters(file.split('.').next().unwrap_or("")) != letters(&name);
             let text = Passage::shown(lines[line]);
+            let indent = line_indent(lines[line]);
             let line = line + 1;
             Some(Candidate {
                 owner,
@@ -205,6 +227,7 @@ impl DeclaredIn<'_> {
                 is_function,
                 is_elsewhere,
                 path,
+                indent,
                 line,
                 name,
                 last,
@@ -218,6 +241,7 @@ impl DeclaredIn<'_> {
     fn certainty(
         &self,
         outlined: Outlined<'_>,
+        code: &CodeLines,
         line: usize,
         name: &str,
         kind: DeclarationKind,
@@ -237,11 +261,44 @@ impl DeclaredIn<'_> {
         let initialises =
             notation == Notation::CLike && (above.ends_with(',') || lines[line].trim().starts_with(':'));
         let is_top = line_indent(outlined.lines[line]) == 0;
+        let content = lines[line].trim();
+        let begins_with = |words: &[&str]| {
+            let bare = content.strip_prefix("pub ").unwrap_or(content);
+            words.iter().any(|word| bare.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')))
+        };
+        // A line in round brackets has parameters; in Go also `var (`.
+        let has_parameters =
+            matches!(notation, Notation::Python | Notation::Rust | Notation::Script | Notation::CLike);
+        let is_parameter = has_parameters
+            && !begins_with(&["static", "const"])
+            && code.bracket(line).is_some_and(|(open, at)| open == b'(' && line - at < FAR_PARAMETER);
+        if is_parameter && !matches!(kind, DeclarationKind::Definition | DeclarationKind::Literal) {
+            return None;
+        }
+        // `var a = 1,` and `const {` go on over lines.
+        let opening = code.bracket(line).map_or("", |(_, at)| lines[at].trim());
+        let begins_variable = |line: &str| {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            ["var ", "let ", "const "].iter().any(|word| line.starts_with(word))
+        };
+        let is_taken_apart = notation == Notation::Script
+            && begins_variable(opening)
+            && opening.ends_with(['{', '['])
+            && !opening.contains('=');
+        let is_further = notation == Notation::Script && above.ends_with(',') && !is_taken_apart && {
+            let mut first = line;
+            while first > 0 && lines[first - 1].trim().ends_with(',') {
+                first -= 1;
+            }
+            begins_variable(lines[first].trim()) && code.bracket(first) == code.bracket(line)
+        };
         let strength = match kind {
             DeclarationKind::Definition if initialises => return None,
             DeclarationKind::Definition => 0,
             // A macro is not local.
             DeclarationKind::Value if lines[line].trim().starts_with('#') => 0,
+            // Items of a function are like those outside of it.
+            DeclarationKind::Value if in_function && is_item(notation, &begins_with) => 1,
             DeclarationKind::Value if in_function => 3,
             DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
             DeclarationKind::Value => 1,
@@ -256,7 +313,22 @@ impl DeclaredIn<'_> {
             {
                 0
             }
+            DeclarationKind::Variant | DeclarationKind::Assignment if is_further => {
+                if in_function {
+                    3
+                } else {
+                    0
+                }
+            }
+            DeclarationKind::Variant | DeclarationKind::Key if is_taken_apart => {
+                if is_top {
+                    2
+                } else {
+                    3
+                }
+            }
             DeclarationKind::Variant => return None,
+            DeclarationKind::Local => 3,
             DeclarationKind::Prototype if in_function => return None,
             // `mod name;` points at a file.
             DeclarationKind::Prototype if notation == Notation::Rust => 2,
@@ -309,10 +381,19 @@ impl DeclaredIn<'_> {
         } else if self.place.path.split('/').any(|folder| folder == owner) {
             2
         } else if text.contains(owner.as_str()) {
-            3
+            ELSEWHERE
         } else {
-            4
+            ELSEWHERE + 1
         }
+    }
+}
+
+/// Whether a line in a function declares a constant or a type, and not a variable.
+fn is_item(notation: Notation, begins_with: &dyn Fn(&[&str]) -> bool) -> bool {
+    match notation {
+        Notation::Rust => begins_with(&["static", "const", "type"]),
+        Notation::Script => begins_with(&["type"]),
+        _ => false,
     }
 }
 

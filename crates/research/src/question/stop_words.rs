@@ -100,6 +100,38 @@ pub(super) const REQUESTS: [&str; 79] = [
     "using", "want", "wanted", "whereabouts", "work", "working", "works", "written", "yourself",
 ];
 
+/// Words for a codebase as a whole.
+pub(super) const WHOLES: [&str; 12] = [
+    "app",
+    "application",
+    "codebase",
+    "crate",
+    "library",
+    "package",
+    "program",
+    "project",
+    "repo",
+    "repository",
+    "software",
+    "tool",
+];
+
+/// Words of questions about the whole, beside those that ask.
+pub(super) const OVERVIEW_WORDS: [&str; 12] = [
+    "architecture",
+    "entire",
+    "intended",
+    "main",
+    "overall",
+    "overview",
+    "readme",
+    "structure",
+    "summarise",
+    "summarize",
+    "summary",
+    "whole",
+];
+
 /// Words that say what kind of thing a name is.
 #[rustfmt::skip]
 pub(super) const SYMBOL_KINDS: [&str; 47] = [

@@ -9,8 +9,8 @@ use tamis_redact::searchable_bytes;
 use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
-use super::code_lines::CodeLines;
 use super::paths::is_prose_or_data;
+use crate::code_lines::CodeLines;
 use crate::definitions::Outlined;
 use crate::locate::Locations;
 use crate::{RoleError, RoleErrorKind};

@@ -369,3 +369,92 @@ fn patterns_find_a_phrase_wherever_it_is() {
     assert_eq!(finding.references[0].as_str(), "src/c.py:8");
     assert_eq!(tamis_research::joined(&finding.notes), "Only one example was found.");
 }
+
+#[test]
+fn a_phrase_that_a_file_has_word_for_word_comes_first() {
+    let folder = codebase(&[
+        ("src/store.rs", "pub struct Original;\n\nfn stored() {}\n\n// No key has as many lines.\n"),
+        ("src/errors.rs", "pub const GONE: &str = \"no original is stored for\";\npub struct Cut;\n"),
+        ("src/print.rs", "fn note() {\n    print(\"nothing was cut; try again\");\n}\nfn cut() {}\n"),
+        ("docs/a.md", "no original is stored for\n"),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    for (question, place) in [
+        ("No key has as many lines", "src/store.rs:5"),
+        ("no key has as many lines", "src/store.rs:5"),
+        ("no original is stored for", "src/errors.rs:1"),
+        ("where is the error message 'no original is stored for' produced", "src/errors.rs:1"),
+        ("nothing was cut", "src/print.rs:2"),
+        ("what prints \"was cut\"?", "src/print.rs:2"),
+    ] {
+        assert_eq!(first_line(&located(&researcher, question)), place, "{question}");
+    }
+}
+
+#[test]
+fn a_member_that_the_owner_does_not_have_is_not_called_its_definition() {
+    let folder = codebase(&[
+        (
+            "src/a.rs",
+            "pub struct Redactor;\n\npub struct Redacted;\n\nimpl Redacted {\n    pub fn new() {}\n}\n",
+        ),
+        ("src/b.rs", "fn f(r: Redactor) {}\n"),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    let summary = located(&researcher, "Redactor::new").summary;
+    assert!(!summary.contains("new is defined"), "{summary}");
+    let summary = located(&researcher, "Redacted::new").summary;
+    assert!(summary.starts_with("new is defined at src/a.rs:6."), "{summary}");
+}
+
+#[test]
+fn only_files_with_the_name_are_listed_for_it() {
+    let folder = codebase(&[
+        ("src/keys.rs", "const MAX_LINES: usize = 4;\n\nfn f() -> usize {\n    MAX_LINES\n}\n"),
+        ("src/lines.rs", "/// Lines, at the maximum.\npub fn max_of_lines() {}\n"),
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("src/cargo.rs", "// cargo\n"),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    let paths = |question: &str| {
+        let finding = located(&researcher, question);
+        assert_eq!(tamis_research::joined(&finding.notes), "", "{question}");
+        let mut paths: Vec<String> = finding.references.iter().map(|place| place.path().to_owned()).collect();
+        paths.dedup();
+        paths
+    };
+    assert_eq!(paths("MAX_LINES"), ["src/keys.rs"]);
+    assert_eq!(paths("Cargo.toml"), ["Cargo.toml"]);
+}
+
+#[test]
+fn a_question_about_the_whole_is_answered_by_what_describes_it() {
+    let files: &[(&str, &str)] = &[
+        ("tests/project.rs", "// what this project does\nfn project() {}\n"),
+        ("README.md", "# Shop\n\n[badge]\n\nSells things to people. And more.\n"),
+        ("src/lib.rs", "//! A shop.\n\npub fn sell() {}\n"),
+        ("examples/README.md", "Examples of the project.\n"),
+    ];
+    let folder = codebase(files);
+    let researcher = researcher(folder.path(), None);
+    for question in ["what does this project do", "what is this repository about?"] {
+        let finding = located(&researcher, question);
+        let paths: Vec<&str> = finding.references.iter().map(|place| place.path()).collect();
+        assert_eq!(paths[..2], ["README.md", "src/lib.rs"], "{question}");
+        let summary = ask(&researcher, Role::Analyzer, question).summary;
+        assert_eq!(summary, "README.md: Sells things to people.", "{question}");
+    }
+}
+
+#[test]
+fn a_definition_and_a_word_in_a_text_use_nothing() {
+    let folder = codebase(&[(
+        "src/keys.rs",
+        "const MAX_LINES: usize = 4;\n\nfn key() -> usize {\n    MAX_LINES\n}\n\nconst TEXT: &str = \"\n  a.key MAX_LINES\n\";\n",
+    )]);
+    let researcher = researcher(folder.path(), None);
+    let finding = ask(&researcher, Role::Analyzer, "MAX_LINES");
+    assert!(finding.summary.ends_with("Used in 1 place."), "{}", finding.summary);
+    let finding = ask(&researcher, Role::Analyzer, "key");
+    assert!(!finding.summary.contains("Used in"), "{}", finding.summary);
+}

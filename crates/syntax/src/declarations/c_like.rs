@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::words::{WORDS, identifier, list_of_names, past_brackets};
 use super::{DeclarationKind, Found, unannotated};
 use crate::keywords::{Word, first_word};
+use crate::signature::defined_name;
 
 pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
     if let Some(directive) = text.strip_prefix('#') {
@@ -15,7 +16,16 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
         }
         return;
     }
-    let (at, text_after) = unannotated(text);
+    let (at, text_after) = match past_attributes_and_linkage(text) {
+        Some(rest) => {
+            let at = text.len() - rest.len();
+            if let Some(name) = defined_name(rest, next) {
+                found(name.start + at..name.end + at, DeclarationKind::Definition);
+            }
+            (at, rest)
+        }
+        None => unannotated(text),
+    };
     let mut shifted = |name: Range<usize>, kind| found(name.start + at..name.end + at, kind);
     let text = text_after;
     // `} name;` ends a typedef or declares a variable.
@@ -24,7 +34,7 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
         if let Some(name) = identifier(text, at)
             && text[name.end..].trim_ascii_start().starts_with([';', '[', ',', '='])
         {
-            shifted(name, DeclarationKind::Value);
+            list_of_names(text, at, &mut |name| shifted(name, DeclarationKind::Value));
         }
         return;
     }
@@ -75,6 +85,24 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
     declarator(text, next, &mut shifted);
 }
 
+/// The text after `[[attributes]]`, `__attribute__((…))` and `extern "C"`; none when it begins with none of them.
+fn past_attributes_and_linkage(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        let after = if rest.starts_with("[[") {
+            past_brackets(rest, 0).map(|end| &rest[end..])
+        } else if rest.starts_with("__attribute__((") {
+            past_brackets(rest, "__attribute__".len()).map(|end| &rest[end..])
+        } else {
+            rest.strip_prefix("extern \"C\" ").filter(|rest| !rest.starts_with('{'))
+        };
+        match after {
+            Some(after) => rest = after.trim_ascii_start(),
+            None => return (rest.len() < text.len()).then_some(rest),
+        }
+    }
+}
+
 /// `static const char *name[] = …, *other;`
 fn declarator(text: &str, next: &[&str], found: &mut Found<'_>) {
     let bytes = text.as_bytes();
@@ -116,7 +144,7 @@ fn declarator(text: &str, next: &[&str], found: &mut Found<'_>) {
                 at = end;
             }
             Some(b'(') => return parenthesis(text, at, words, last, next, found),
-            Some(b';' | b'=' | b',' | b'{' | b':') | None => {
+            Some(b';' | b'=' | b',' | b'{' | b'}' | b':') | None => {
                 let Some(name) = last else { return };
                 return ended(text, at, words, name, next, found);
             }
@@ -142,7 +170,7 @@ fn ended(text: &str, at: usize, words: usize, name: Range<usize>, next: &[&str],
     let sign = text.as_bytes().get(at).copied().filter(|_| !text[at..].starts_with("//"));
     if words == 1 && name.start == 0 {
         let is_variant = match sign {
-            Some(b',' | b';') | None => true,
+            Some(b',' | b';' | b'}') | None => true,
             Some(b'=') => !text[at..].starts_with("==") && !text.ends_with(';'),
             Some(b'{') => true,
             _ => false,
@@ -261,7 +289,7 @@ fn type_name(text: &str) -> Option<Range<usize>> {
         (keyword, first_word(text).1)
     };
     if !matches!(keyword, "class" | "struct" | "union" | "enum" | "namespace")
-        || !text.trim_ascii_end().ends_with(['{', ':', ','])
+        || !(text.contains('{') || text.trim_ascii_end().ends_with([':', ',']))
     {
         return None;
     }

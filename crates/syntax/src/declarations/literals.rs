@@ -7,13 +7,13 @@ use super::{DeclarationKind, Found};
 
 /// Functions that read environment variables, and that declare routes and flags.
 #[rustfmt::skip]
-const REGISTERS: [&str; 63] = [
+const REGISTERS: [&str; 64] = [
     "ENV", "LookupEnv", "Getenv", "env", "environ", "fetch", "getenv", "var", "var_os",
     "DELETE", "GET", "Handle", "HandleFunc", "PATCH", "POST", "PUT", "Route", "add_route", "add_url_rule", "all", "any", "delete",
     "endpoint", "get", "handle", "head", "mount", "nest", "on", "options", "patch", "path", "post", "put", "re_path", "register",
     "resource", "route", "scope", "service", "url", "use",
     "Arg", "Bool", "BoolP", "BoolVar", "BoolVarP", "Flag", "Int", "IntP", "IntVar", "Option", "String", "StringP", "StringVar",
-    "StringVarP", "add_argument", "add_option", "arg", "flag", "long", "new", "option",
+    "StringVarP", "add_argument", "add_option", "arg", "defineProperty", "flag", "long", "new", "option",
 ];
 const LONGEST: usize = 80;
 

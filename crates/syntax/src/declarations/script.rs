@@ -4,10 +4,16 @@ use std::ops::Range;
 
 use super::c_like::open_type_name;
 use super::words::{WORDS, after_modifiers, identifier, list_of_names, past_brackets};
-use super::{DeclarationKind, Found};
+use super::{DeclarationKind, Found, unannotated};
 use crate::keywords::first_word;
 
-pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
+pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
+    let (begin, text_after) = unannotated(text);
+    if begin > 0 && text_after.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '#')) {
+        let shifted = &mut |name: Range<usize>, kind| found(name.start + begin..name.end + begin, kind);
+        return declarations(text_after, next, shifted);
+    }
+    inline_keys(text, found);
     // A function with a name as a value: `define(request, 'secure', function secure() {`.
     let mut from = 0;
     while let Some(position) = text[from..].find("function ") {
@@ -30,6 +36,7 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
         match word {
             "static" | "async" | "get" | "set" if rest.starts_with(' ') => {
                 at = text.len() - rest.trim_ascii_start().len();
+                at += after_modifiers(&text[at..]);
             }
             "const" | "let" | "var" | "type" if rest.starts_with(' ') => {
                 let from = text.len() - rest.trim_ascii_start().len();
@@ -75,6 +82,11 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
             kind
         };
         found(name, kind);
+        // `const {`, then `key: name,`: declares the name if it is in a pattern.
+        let from = text.len() - value.trim_ascii_start().len();
+        if let Some(renamed) = identifier(text, from).filter(|renamed| text[renamed.end..].starts_with(',')) {
+            found(renamed, DeclarationKind::Variant);
+        }
     } else if let Some(value) = rest.strip_prefix('=').filter(|value| !value.starts_with(['=', '>'])) {
         let kind = if modified || is_function(value.trim_ascii_start()) {
             DeclarationKind::Value
@@ -92,8 +104,49 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
         let open = if rest.starts_with('<') { past_brackets(text, open).unwrap_or(open) } else { open };
         let end =
             text.as_bytes().get(open).filter(|byte| **byte == b'(').and_then(|_| past_brackets(text, open));
-        if end.is_some_and(|end| text[end..].trim_ascii_start().starts_with(':')) && !text.ends_with('{') {
+        // Its parameters may be on lines of their own.
+        let closing =
+            || next.iter().take(24).map(|line| line.trim_ascii()).find(|line| line.starts_with(')'));
+        let tail = match end {
+            Some(end) => text[end..].trim_ascii_start(),
+            None if text.ends_with('(') => closing().map_or("", |line| line[1..].trim_ascii_start()),
+            None => "",
+        };
+        if tail.starts_with(':') && !tail.ends_with('{') {
             found(name, DeclarationKind::Prototype);
+        }
+    }
+}
+
+/// Keys of an object on the line that opens it: `{ a: 1, b: 2 }`.
+fn inline_keys(text: &str, found: &mut Found<'_>) {
+    let bytes = text.as_bytes();
+    let mut open: Vec<u8> = Vec::new();
+    let mut begins = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' | b'(' | b'[' => {
+                open.push(byte);
+                begins = byte == b'{';
+            }
+            b'}' | b')' | b']' => {
+                open.pop();
+                begins = false;
+            }
+            b',' => begins = open.last() == Some(&b'{'),
+            b'"' | b'\'' | b'`' => return,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => return,
+            b' ' | b'\t' => {}
+            _ if begins => {
+                begins = false;
+                if let Some(name) = identifier(text, at)
+                    && text[name.end..].starts_with(": ")
+                    && !text[..at].trim_ascii_start().starts_with(['{', '}'])
+                {
+                    found(name, DeclarationKind::Key);
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -102,13 +155,7 @@ pub(super) fn declarations(text: &str, found: &mut Found<'_>) {
 fn variable(text: &str, from: usize, found: &mut Found<'_>) {
     if text[from..].starts_with(['{', '[']) {
         let end = past_brackets(text, from).unwrap_or(text.len());
-        let inside = &text[..end.saturating_sub(1).max(from + 1)];
-        list_of_names(inside, from + 1, &mut |name| {
-            // `key: name` declares the name.
-            let renamed = text[name.end..].strip_prefix(": ").and_then(|_| identifier(text, name.end + 2));
-            found(renamed.unwrap_or(name), DeclarationKind::Assignment);
-        });
-        return;
+        return pattern(text, from + 1, end, found);
     }
     let Some(name) = identifier(text, from) else { return };
     let rest = text[name.end..].trim_ascii_start();
@@ -117,6 +164,31 @@ fn variable(text: &str, from: usize, found: &mut Found<'_>) {
     }
     if rest.starts_with(',') {
         list_of_names(text, name.end, &mut |name| found(name, DeclarationKind::Value));
+    }
+}
+
+/// The names of a pattern: `a, b: c, d: { e }, f = 1, ...g`.
+fn pattern(text: &str, from: usize, end: usize, found: &mut Found<'_>) {
+    let (mut at, mut begins) = (from, true);
+    while at < end {
+        match text.as_bytes()[at] {
+            b'{' | b'[' | b',' => begins = true,
+            b'=' => begins = false,
+            _ if begins => {
+                if let Some(name) = identifier(text, at) {
+                    // `key: name` declares the name, and `key: { name }` what is inside.
+                    let is_key = text[name.end..].trim_ascii_start().starts_with(':');
+                    begins = is_key;
+                    at = name.end;
+                    if !is_key {
+                        found(name, DeclarationKind::Assignment);
+                    }
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
     }
 }
 

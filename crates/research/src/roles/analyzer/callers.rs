@@ -87,6 +87,7 @@ impl NameHits {
                 let within = hit.within.as_deref().unwrap_or("top level");
                 if hit.kind == HitKind::Definition
                     || hit.kind == HitKind::Import
+                    || (at_home && hit.line + 1 == target.line)
                     || (at_home && within == target.qualified())
                 {
                     continue;

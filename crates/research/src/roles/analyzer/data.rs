@@ -4,7 +4,7 @@
 
 use tamis_syntax::LineSpan;
 
-use crate::roles::code_lines::CodeLines;
+use crate::code_lines::CodeLines;
 
 /// Something that is read or named.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 use tamis_codebase::RootedPath;
 
 use crate::definitions::Outlined;
+use crate::locate::FileClass;
 use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items, spelled_places};
 use crate::{
     BoundedReader, Confidence, FindingKind, KeyFinding, NoteFact, Reference, ReportNote, ResearchFinding,
@@ -24,7 +25,11 @@ pub(super) fn describe_file(place: &RootedPath, reader: &BoundedReader) -> Resea
         let outlined = Outlined { lines: &lines, outline: source.outline() };
         let is_text = |line: &&&str| !line.trim().is_empty();
         let code = lines.iter().filter(is_text).count();
-        let opening = outlined.opening_sentence();
+        let opening = if FileClass::of(path) == FileClass::Prose {
+            first_paragraph(&lines)
+        } else {
+            outlined.opening_sentence()
+        };
         let opening =
             if opening.is_empty() { format!("{code} lines") } else { brief(&opening, MAX_FINDING_LENGTH) };
         summary = format!("{path}: {}.", opening.trim_end_matches('.'));
@@ -56,4 +61,16 @@ pub(super) fn describe_file(place: &RootedPath, reader: &BoundedReader) -> Resea
         notes,
         not_found: None,
     }
+}
+
+/// The first line of prose in a page: no heading, badge, quotation or list.
+fn first_paragraph(lines: &[&str]) -> String {
+    let is_prose =
+        |line: &str| line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '*' | '_' | '`'));
+    let Some(first) = lines.iter().position(|line| is_prose(line) && line.contains(' ')) else {
+        return String::new();
+    };
+    let lines = lines[first..].iter().take_while(|line| !line.trim().is_empty());
+    let text = lines.map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    text.split_once(". ").map_or(text.clone(), |(sentence, _)| sentence.to_owned())
 }

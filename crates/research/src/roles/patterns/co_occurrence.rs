@@ -11,9 +11,9 @@ use tamis_syntax::{defined_name, is_attribute_line};
 use tamis_text::split_lines;
 
 use super::Occurrence;
+use crate::code_lines::CodeLines;
 use crate::locate::is_test;
 use crate::roles::Job;
-use crate::roles::code_lines::CodeLines;
 use crate::roles::name_search::HitKind;
 use crate::roles::paths::is_prose_or_data;
 use crate::{RoleError, RoleErrorKind};
