@@ -66,7 +66,9 @@ pub(crate) fn locate(
     let coverage = if is_named || !phrases.is_empty() { 1.0 } else { coverage };
     // Where all of a question is a name that is found, files without the name are not about it.
     let is_only_name = is_named && (question.content.len() == 1 || question.is_about_everything());
-    if is_only_name {
+    if question.is_about_everything() {
+        ranked.clear();
+    } else if is_only_name {
         let is_spelled = declared.first().is_none_or(|first| first.certainty != Certainty::SameLetters);
         let columns = columns_of(&question.content.join(" "), &counter, is_spelled);
         ranked.retain(|ranked| columns.iter().all(|column| corpus.files[ranked.file].count(*column) > 0));
