@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 DEV = ('dev_commits', 'dev_docs', 'dev_sweqa', 'dev_agent_read', 'dev_agent_shell', 'dev_listings')
 TEST = ('test_logs', 'test_fresh', 'test_bgl', 'test_read', 'test_shell', 'test_sections', 'test_listings', 'test_forms')
-VERSION = 'skimmer-2'  # must match ENGINE_VERSION of crates/prune
+VERSION = 'skimmer-2'  # must match WEIGHTS_VERSION of crates/prune
 GAP = 48  # zero padding between two texts of a batch: more than any convolution reaches
 
 

@@ -1,9 +1,13 @@
 //! Measures the engine on files of cases, in the same way as the benchmark's scorer.
 //!
-//! usage: cargo run --release -p tamis-prune --example score -- CASES.jsonl... [--limit N]
+//! usage: cargo run --release -p tamis-prune --example score -- CASES.jsonl... [--limit N] [--curve] [--kinds] [--lost N]
 //!
 //! A case is a line `{"query", "text", "gold"}`, `gold` being the 1-based lines that were needed. Each text is
 //! analysed once and cut at every threshold; a timed call is one whole `prune`.
+//!
+//! `--kinds` prints only, for each kind of case (`lang`), the share of cases in which every needed line stays at the default
+//! threshold, and what is cut. `--lost` shows that many cases in which a needed line was cut, and
+//! `--each` every case with its recall and cut.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
@@ -17,6 +21,10 @@ const SIZES: [usize; 5] = [200, 400, 800, 1600, usize::MAX];
 
 #[derive(serde::Deserialize)]
 struct Case {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    lang: String,
     query: String,
     text: String,
     gold: Vec<usize>,
@@ -51,6 +59,25 @@ fn main() -> std::io::Result<()> {
     });
     let curve =
         arguments.iter().position(|argument| argument == "--curve").map(|at| arguments.remove(at)).is_some();
+    let lost = arguments.iter().position(|argument| argument == "--lost").map_or(0, |at| {
+        let lost = arguments.get(at + 1).and_then(|value| value.parse().ok()).unwrap_or(0);
+        arguments.drain(at..(at + 2).min(arguments.len()));
+        lost
+    });
+    let each =
+        arguments.iter().position(|argument| argument == "--each").map(|at| arguments.remove(at)).is_some();
+    let lost = if each { usize::MAX } else { lost };
+    if let Some(at) = arguments.iter().position(|argument| argument == "--kinds") {
+        arguments.remove(at);
+        for path in &arguments {
+            let text = std::fs::read_to_string(path)?;
+            report_kinds(
+                &text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<Case>>(),
+                lost,
+            );
+        }
+        return Ok(());
+    }
     println!(
         "{:18} {:>5} {:>17} {:>5} {:>5} {:>5} {:>5} {:>6} {:>6} {:>7} {:>7} {:>7} {:>6} {:>6}",
         "file",
@@ -75,6 +102,66 @@ fn main() -> std::io::Result<()> {
         report(path, &cases, curve);
     }
     Ok(())
+}
+
+/// For each kind of case: whether every needed line stays, and what is cut, at the default threshold.
+fn report_kinds(cases: &[Case], mut lost: usize) {
+    let mut kinds: std::collections::BTreeMap<&str, Point> = std::collections::BTreeMap::new();
+    for case in cases {
+        let lines: Vec<&str> = case.text.split('\n').collect();
+        let request = EngineRequest {
+            text: &case.text,
+            goal: &case.query,
+            kind: TextKind::detect(&case.text),
+            limits: limits(SWEEP[DEFAULT]),
+            marker_bytes: &marker_bytes,
+        };
+        let Ok(verdict) = prune(&request, &|| false) else { continue };
+        let mut kept = vec![true; lines.len() + 1];
+        for cut in &verdict.cuts {
+            kept[cut.first_line..=cut.last_line].fill(false);
+        }
+        let gone: Vec<usize> =
+            case.gold.iter().copied().filter(|&line| !kept.get(line).copied().unwrap_or(false)).collect();
+        let recall = 1.0 - gone.len() as f64 / case.gold.len() as f64;
+        let width = |line: usize| lines[line - 1].chars().count() + 1;
+        for kind in [case.lang.as_str(), "all"] {
+            let point = kinds.entry(kind).or_default();
+            point.recalls.push(recall);
+            point.all += (1..=lines.len()).map(width).sum::<usize>();
+            point.cut += (1..=lines.len()).filter(|&line| !kept[line]).map(width).sum::<usize>();
+        }
+        if lost == usize::MAX {
+            let cut: usize = (1..=lines.len()).filter(|&line| !kept[line]).map(width).sum();
+            println!(
+                "{} {:.2} {:.2} {:?}",
+                case.id,
+                recall,
+                cut as f64 / case.text.chars().count().max(1) as f64,
+                case.query
+            );
+        } else if !gone.is_empty() && lost > 0 {
+            lost -= 1;
+            println!(
+                "{} ({}): {:?} lost {} of {}",
+                case.id,
+                request.kind.name(),
+                case.query,
+                gone.len(),
+                case.gold.len()
+            );
+            for line in gone.iter().take(4) {
+                println!("  {line}: {}", lines[line - 1].chars().take(120).collect::<String>());
+            }
+        }
+    }
+    for (kind, point) in kinds {
+        let (whole, recall, cut) = (point.whole(), point.recall(), point.share_cut());
+        println!(
+            "{kind:10} cases {:4}  whole {whole:.3}  recall {recall:.3}  cut {cut:.3}",
+            point.recalls.len()
+        );
+    }
 }
 
 fn report(path: &str, cases: &[Case], curve: bool) {

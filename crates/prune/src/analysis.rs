@@ -3,6 +3,7 @@
 use tamis_syntax::{Outline, ParseBudget};
 use tamis_text::{TextKind, split_lines};
 
+use crate::answers::AnswerInputs;
 use crate::document::DocumentStructure;
 use crate::features::{self, FeatureInputs, FeatureTable};
 use crate::goal::{GOAL_BYTES, Goal, clip};
@@ -13,9 +14,13 @@ use crate::logs::repetition;
 use crate::partition::partitions;
 use crate::protect::{Structure, kept_if_shown, protected_lines};
 use crate::reason::ReasonInputs;
+use crate::records::Records;
 use crate::select::{Candidates, most_cut, select};
 use crate::shown_cuts::{ShownCandidates, add_shown};
-use crate::{Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, ShownRun, propagation, scorer};
+use crate::want::Want;
+use crate::{
+    Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, ShownRun, answers, propagation, scorer,
+};
 
 /// Larger texts get a heuristic outline instead of a parsed one.
 ///
@@ -27,8 +32,14 @@ const PARSED_BYTES: usize = 16_000;
 /// Longer closing lines open something else too, such as `} else {`.
 const CLOSING_BYTES: usize = 3;
 
+/// A log is read as a listing if at least this share of its lines is in records, any other text from the second share on.
+const LISTING_SHARE: f32 = 0.5;
+const LISTING_SHARE_OF_OTHERS: f32 = 0.7;
+
 /// A text with its structure, features and scores. Limits are applied to it afterwards.
 pub struct TextAnalysis<'a> {
+    goal: Goal,
+    index: Index,
     kind: TextKind,
     lines: Vec<&'a str>,
     view: &'a PlainText<'a>,
@@ -54,8 +65,29 @@ impl<'a> TextAnalysis<'a> {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
         propagation::propagate(&mut scores, kind, &analysis.lines, &analysis.attributes, &analysis.document);
+        analysis.settle_records(goal, &mut scores);
         analysis.scores = scores;
         Ok(analysis)
+    }
+
+    /// Lets the records of a listing decide about their lines, if the text is a listing.
+    fn settle_records(&self, goal: &str, scores: &mut [f32]) {
+        let records = Records::read(&self.lines);
+        let is_filled = |line: usize| !self.attributes.blank[line];
+        let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();
+        let share = if self.kind == TextKind::Logs { LISTING_SHARE } else { LISTING_SHARE_OF_OTHERS };
+        if (records.lines(is_filled) as f32) < share * filled as f32 || records.list.is_empty() {
+            return;
+        }
+        let inputs = AnswerInputs {
+            lines: &self.lines,
+            text: &self.view.text,
+            index: &self.index,
+            goal: &self.goal,
+            want: &Want::read(goal),
+            records: &records,
+        };
+        answers::settle(&inputs, scores);
     }
 
     /// Measures a text without scoring it: the input of the network, for training.
@@ -99,6 +131,8 @@ impl<'a> TextAnalysis<'a> {
         };
         let features = features::measure(&inputs, interrupted)?;
         Ok(TextAnalysis {
+            goal,
+            index,
             kind,
             lines,
             view,

@@ -177,6 +177,11 @@ fn intents(goal: &str) -> Vec<Intent> {
     found
 }
 
+/// Whether a word in lower case says nothing about what is sought.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
 /// The stems of [`STOP_WORDS`].
 fn stop_words() -> Interner {
     let mut stop = Interner::default();

@@ -12,6 +12,7 @@
 //! same verdict on every machine.
 
 mod analysis;
+mod answers;
 mod bm25;
 mod document;
 mod features;
@@ -27,10 +28,12 @@ mod plain_text;
 mod propagation;
 mod protect;
 mod reason;
+mod records;
 mod scorer;
 mod select;
 mod shown;
 mod shown_cuts;
+mod want;
 
 use tamis_text::TextKind;
 
@@ -41,7 +44,7 @@ pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-2";
+pub const ENGINE_VERSION: &str = "skimmer-3";
 
 /// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;

@@ -1,6 +1,9 @@
 //! Reads the file of weights: one header line, then numbers in the order in which the network reads them.
 
-/// How the header begins. The engine's version follows, so that weights are never used with another engine.
+/// The version of the features and the network. Changes with them, and not with the rules around them.
+const WEIGHTS_VERSION: &str = "skimmer-2";
+
+/// How the header begins. The version follows, so that weights are never used with other features.
 const MAGIC: &[u8] = b"tamis skimmer ";
 
 /// Why a file of weights cannot be used.
@@ -8,7 +11,7 @@ const MAGIC: &[u8] = b"tamis skimmer ";
 pub(crate) enum WeightsError {
     #[error("not a file of weights")]
     Magic,
-    #[error("made for a different version of the engine: {0}")]
+    #[error("made for different features: {0}")]
     Version(String),
     #[error("{0} numbers are missing")]
     Short(usize),
@@ -21,11 +24,11 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Checks the first line, `tamis skimmer <engine version>`.
+    /// Checks the first line, `tamis skimmer <version>`.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Reader<'a>, WeightsError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(WeightsError::Magic)?;
         let end = rest.iter().position(|&byte| byte == b'\n').ok_or(WeightsError::Magic)?;
-        if &rest[..end] != crate::ENGINE_VERSION.as_bytes() {
+        if &rest[..end] != WEIGHTS_VERSION.as_bytes() {
             return Err(WeightsError::Version(String::from_utf8_lossy(&rest[..end]).into_owned()));
         }
         Ok(Reader { rest: &rest[end + 1..] })
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     fn file(numbers: &[f32]) -> Vec<u8> {
-        let mut bytes = [MAGIC, crate::ENGINE_VERSION.as_bytes(), b"\n"].concat();
+        let mut bytes = [MAGIC, WEIGHTS_VERSION.as_bytes(), b"\n"].concat();
         for number in numbers {
             bytes.extend_from_slice(&number.to_le_bytes()[2..]);
         }

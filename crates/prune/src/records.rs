@@ -1,0 +1,163 @@
+//! Listings: output that consists of records, such as search results, diffs, histories, file lists, findings and tables.
+//!
+//! A record is a run of lines with a role, and may have a parent: an earlier record without which it has no meaning, such
+//! as the folder of a file, the commit of a change, or the column names of a row. Readers look at a fixed number of lines
+//! before they accept or refuse, so reading is linear.
+
+mod diff;
+mod files;
+mod findings;
+mod history;
+mod located;
+mod search;
+mod table;
+
+/// What kind of listing a record is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordForm {
+    Search,
+    Diff,
+    History,
+    Files,
+    Findings,
+    Table,
+}
+
+/// What a record is in its listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordRole {
+    /// Gives meaning to the records below it, and is no answer by itself: a folder, a file of a diff, column names.
+    Header,
+    /// Can be an answer: a match, a changed line, a commit, a file, a finding, a row.
+    Entry,
+    /// Explains an entry: context around a match or a change, a commit's message, source that a finding quotes.
+    Detail,
+    /// Blank lines, separators and sums.
+    Filler,
+}
+
+/// Lines of a listing that belong together. Lines count from 0, and both ends are included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) form: RecordForm,
+    pub(crate) role: RecordRole,
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    /// The number of an earlier record.
+    pub(crate) parent: Option<usize>,
+}
+
+/// The records of a text, in order. Lines between them are in no listing.
+#[derive(Default)]
+pub(crate) struct Records {
+    pub(crate) list: Vec<Record>,
+}
+
+impl Records {
+    pub(crate) fn read(lines: &[&str]) -> Records {
+        let mut source = Source { lines, list: Vec::new() };
+        let readers: [fn(&mut Source<'_>, usize) -> Option<usize>; 6] =
+            [diff::read, history::read, findings::read, files::read, search::read, table::read];
+        let mut at = 0;
+        while at < lines.len() {
+            at = readers.iter().find_map(|read| read(&mut source, at)).unwrap_or(at + 1);
+        }
+        Records { list: source.list }
+    }
+
+    /// The number of lines in records for which `counts` holds.
+    pub(crate) fn lines(&self, counts: impl Fn(usize) -> bool) -> usize {
+        self.list.iter().map(|record| (record.first..=record.last).filter(|&line| counts(line)).count()).sum()
+    }
+
+    /// The outermost record around a record, which may be the record itself.
+    pub(crate) fn root(&self, mut number: usize) -> usize {
+        while let Some(parent) = self.list[number].parent {
+            number = parent;
+        }
+        number
+    }
+}
+
+/// Where the text of a search result begins, behind its path and number.
+pub(crate) fn text_start(line: &str) -> usize {
+    if let Some(place) = located::located(line) {
+        return line.len() - place.text.len();
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let behind_path = line.find(':').filter(|&at| located::is_path(&line[..at])).map_or(0, |at| at + 1);
+    if digits > 0 { (digits + 1).min(line.len()) } else { behind_path }
+}
+
+/// The year, month and day that a line has: `2026-07-27` or `Jul 27 21:54:23 2026`.
+pub(crate) fn date_in(line: &str) -> Option<(u32, u32, u32)> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = line.split([' ', 'T']).filter(|word| !word.is_empty()).take(16).collect();
+    for (at, word) in words.iter().enumerate() {
+        let mut parts = word.trim_matches(['(', ')', ',']).split('-').map(str::parse::<u32>);
+        if let (Some(Ok(year)), Some(Ok(month)), Some(Ok(day)), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+            && (1970..3000).contains(&year)
+        {
+            return Some((year, month, day));
+        }
+        if let Some(month) = MONTHS.iter().position(|month| month == word) {
+            let day = words.get(at + 1)?.trim_matches(',').parse().ok()?;
+            let year = words[at + 1..]
+                .iter()
+                .filter_map(|word| word.parse().ok())
+                .find(|year| (1970..3000).contains(year));
+            return Some((year?, month as u32 + 1, day));
+        }
+    }
+    None
+}
+
+/// The lines that readers read, and the records found so far.
+struct Source<'a> {
+    lines: &'a [&'a str],
+    list: Vec<Record>,
+}
+
+impl<'a> Source<'a> {
+    /// The line without a carriage return at its end, or an empty one after the last.
+    fn line(&self, at: usize) -> &'a str {
+        self.lines.get(at).map_or("", |line| line.trim_end_matches('\r'))
+    }
+
+    fn is_blank(&self, at: usize) -> bool {
+        self.line(at).trim().is_empty()
+    }
+
+    fn has(&self, at: usize) -> bool {
+        at < self.lines.len()
+    }
+
+    /// Adds a record and returns its number.
+    fn add(
+        &mut self,
+        form: RecordForm,
+        role: RecordRole,
+        lines: std::ops::Range<usize>,
+        parent: Option<usize>,
+    ) -> usize {
+        debug_assert!(lines.start < lines.end && self.list.last().is_none_or(|last| last.last < lines.start));
+        self.list.push(Record { form, role, first: lines.start, last: lines.end - 1, parent });
+        self.list.len() - 1
+    }
+
+    /// Adds a line to the last record if it continues it, otherwise as a record of its own.
+    fn extend(&mut self, form: RecordForm, role: RecordRole, at: usize, parent: Option<usize>) {
+        match self.list.last_mut() {
+            Some(last)
+                if last.last + 1 == at && last.form == form && last.role == role && last.parent == parent =>
+            {
+                last.last = at;
+            }
+            _ => {
+                self.add(form, role, at..at + 1, parent);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Lines that begin with a place: `path:line:text`, `path:line:column: text`, `path-line-text`.
+
+/// A line that begins with a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Located<'a> {
+    pub(super) path: &'a str,
+    /// The byte behind the path and behind the number: `:` for a match, `-` or `=` for context.
+    pub(super) sign: u8,
+    pub(super) has_column: bool,
+    pub(super) text: &'a str,
+}
+
+/// Paths are not longer.
+const PATH_BYTES: usize = 400;
+
+/// The place that a line begins with. Signs of context are looked for last: paths have hyphens and dates in them.
+pub(super) fn located(line: &str) -> Option<Located<'_>> {
+    located_by(line, |sign| matches!(sign, b':' | 0 | b'('))
+        .or_else(|| located_by(line, |sign| matches!(sign, b'-' | b'=')))
+}
+
+fn located_by(line: &str, is_sign: impl Fn(u8) -> bool) -> Option<Located<'_>> {
+    let bytes = line.as_bytes();
+    let limit = bytes.len().min(PATH_BYTES);
+    for at in 1..limit {
+        let sign = bytes[at];
+        if !is_sign(sign) || !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
+            // No tool puts these into a path that it prints before a number.
+            if matches!(sign, b'"' | b'\t' | b'<' | b'>' | b'{' | b'}' | b';') {
+                return None;
+            }
+            continue;
+        }
+        let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let mut end = at + 1 + digits;
+        let behind = bytes.get(end).copied();
+        if digits > 7 || !(is_path(&line[..at]) || sign == b':' && is_path_with_spaces(&line[..at])) {
+            continue;
+        }
+        // `path(12,5): text`, as compilers for Windows and TypeScript write.
+        if sign == b'(' {
+            let close = line[end..].find("):").filter(|&close| close <= 8)?;
+            let place = &line[end..end + close];
+            if !place.bytes().all(|byte| byte.is_ascii_digit() || byte == b',') {
+                continue;
+            }
+            let text = &line[end + close + 2..];
+            return Some(Located { path: &line[..at], sign: b':', has_column: true, text });
+        }
+        let closing = if sign == 0 { b':' } else { sign };
+        let ends_with_number = sign == b':' && behind.is_none();
+        if behind != Some(closing) && !ends_with_number {
+            continue;
+        }
+        end = (end + 1).min(bytes.len());
+        let column = bytes[end..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let has_column =
+            closing == b':' && (1..=5).contains(&column) && bytes.get(end + column) == Some(&b':');
+        let text = if has_column { &line[end + column + 1..] } else { &line[end..] };
+        // `path:12:5 - error TS2345: text`, as TypeScript writes for people.
+        if closing == b':' && (1..=5).contains(&column) && line[end + column..].starts_with(" - ") {
+            let text = &line[end + column + 2..];
+            return Some(Located { path: &line[..at], sign: closing, has_column: true, text });
+        }
+        return Some(Located { path: &line[..at], sign: closing, has_column, text });
+    }
+    None
+}
+
+/// Whether a text is a path as tools print it: no spaces or brackets, letters in it, and a slash, a dot or a known name.
+pub(super) fn is_path(text: &str) -> bool {
+    if text.is_empty() || text.len() > PATH_BYTES {
+        return false;
+    }
+    let mut marked = false;
+    let mut letters = false;
+    for byte in text.bytes() {
+        match byte {
+            b' ' | b'\t' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b'{' | b'}' | b';' | b',' | b'='
+            | b'*' | b'?' | b'!' | b'$' | b'&' => return false,
+            b'/' | b'.' | b'\\' => marked = true,
+            _ => letters |= byte.is_ascii_alphabetic() || byte >= 0x80,
+        }
+    }
+    let is_url = text.contains("://");
+    let drive = text.as_bytes().get(1) == Some(&b':') && matches!(text.as_bytes().get(2), Some(b'\\' | b'/'));
+    let has_colon = text[if drive { 2 } else { 0 }..].contains(':');
+    letters && !is_url && !has_colon && (marked || is_known_name(text))
+}
+
+/// A path with spaces: it has a folder before the first of them.
+fn is_path_with_spaces(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    first.contains('/') && is_path(first) && text.bytes().all(|byte| !b"\"'`<>|{};=*?!$&,:\t".contains(&byte))
+}
+
+/// Files that usually have no extension.
+fn is_known_name(text: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "Makefile",
+        "makefile",
+        "Dockerfile",
+        "LICENSE",
+        "README",
+        "Rakefile",
+        "Gemfile",
+        "Vagrantfile",
+        "Jenkinsfile",
+        "CHANGELOG",
+        "CHANGES",
+        "AUTHORS",
+        "configure",
+        "CMakeLists",
+    ];
+    NAMES.contains(&text)
+}

@@ -1,0 +1,387 @@
+//! What a goal wants of a listing: how much, and which names it mentions.
+//!
+//! Only the words of the question decide how much is wanted. What it quotes, or writes after a colon, is a name to look for.
+//! In doubt everything is wanted.
+
+use crate::goal::{GOAL_BYTES, clip};
+
+/// How much of what the goal describes is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    All,
+    /// The last ones in time.
+    Latest(usize),
+    /// The first ones in time.
+    First(usize),
+    One,
+    YesNo,
+}
+
+/// A name that the goal mentions, as it is spelled there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) sort: NameSort,
+}
+
+/// How a name was recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameSort {
+    /// Quoted, or spelled as only code is: `parse_yaml`, `parseYaml`, `a::b`, `run()`, `F401`.
+    Spelled,
+    /// A path, a file's name or a pattern: `src/main.rs`, `main.rs`, `*.rs`.
+    File,
+    /// Joined by hyphens: a rule or a container, but also an English word.
+    Hyphenated,
+    /// Any other word that does not only ask.
+    Word,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) amount: Amount,
+    /// The goal says how much it wants. Otherwise everything is wanted because of doubt.
+    pub(crate) is_stated: bool,
+    /// A named thing may be what is not wanted, or only one of several.
+    pub(crate) is_open: bool,
+    /// Asks where something is defined.
+    pub(crate) of_definition: bool,
+    /// Too long for a question: it is a task or a text, and its names may be about anything.
+    pub(crate) is_long: bool,
+    pub(crate) names: Vec<Name>,
+}
+
+/// How many entries "the latest" are, if no number is given.
+const SOME: usize = 10;
+/// The minimum number that is kept of the latest or first.
+const FEWEST: usize = 5;
+/// A longer goal is no question.
+const QUESTION_WORDS: usize = 40;
+const MOST_NAMES: usize = 32;
+
+/// Words for all of something.
+#[rustfmt::skip]
+const QUANTIFIERS: &[&str] = &[
+    "every", "all", "each", "everywhere", "everything", "any", "entire", "whole", "complete", "both",
+    "tous", "toutes", "tout", "toute", "chaque", "partout", "alle", "allen", "aller", "alles", "jede", "jeden", "jedes", "jeder", "überall",
+    "todos", "todas", "todo", "toda", "cada", "tutti", "tutte", "ogni",
+];
+
+/// Words for work that needs all of something.
+#[rustfmt::skip]
+const WHOLE_TASKS: &[&str] = &[
+    "list", "lists", "many", "count", "number", "rename", "renaming", "replace", "replacing", "remove", "removing", "delete", "deleting",
+    "review", "reviewing", "summarise", "summarize", "summary", "overview", "usages", "occurrences", "instances", "places", "callers",
+    "audit", "migrate", "convert", "check", "describe", "explain", "compare", "enumerate", "uses", "references",
+    "liste", "lister", "combien", "renommer", "renomme", "remplacer", "remplace", "supprimer", "supprime", "résumer", "résume", "relire", "relis", "vérifier", "vérifie",
+    "welche", "viele", "umbenennen", "ersetzen", "ersetze", "entfernen", "entferne", "prüfe", "prüfen", "zusammenfassen",
+    "lista", "cuántos", "cuántas", "renombrar", "reemplazar", "eliminar", "revisar", "revisa", "resumir",
+];
+
+/// Words that ask for one thing.
+#[rustfmt::skip]
+const ONE_WORDS: &[&str] = &[
+    "where", "when", "who", "whose", "find", "locate", "whereabouts",
+    "où", "quand", "qui", "trouver", "trouve", "wo", "wann", "wer", "finde", "dónde", "donde", "cuándo", "quién", "encuentra",
+];
+
+/// Things of which "which" asks for one.
+const SINGULARS: &[&str] = &[
+    "folder",
+    "file",
+    "directory",
+    "commit",
+    "line",
+    "function",
+    "module",
+    "package",
+    "process",
+    "container",
+    "pod",
+    "dossier",
+    "fichier",
+];
+
+#[rustfmt::skip]
+const YES_NO: &[&str] = &["is", "are", "does", "do", "did", "has", "have", "was", "were", "can", "could", "should", "will", "ist", "sind", "hat", "está"];
+
+#[rustfmt::skip]
+const LATEST: &[&str] = &[
+    "latest", "newest", "recent", "recently", "last", "dernier", "derniers", "dernière", "dernières", "récent", "récents", "récemment",
+    "letzte", "letzten", "letzter", "neueste", "neuesten", "zuletzt", "último", "últimos", "última", "últimas", "reciente", "recientes",
+];
+#[rustfmt::skip]
+const FIRST: &[&str] = &["oldest", "earliest", "first", "initial", "premier", "premiers", "première", "premières", "erste", "ersten", "primero", "primeros"];
+
+/// Behind "last" or "first", these mean a time or a place in a text, not entries.
+#[rustfmt::skip]
+const NOT_ENTRIES: &[&str] = &[
+    "week", "month", "year", "night", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "release", "version",
+    "tag", "time", "hour", "hours", "day", "days", "minutes", "weeks", "months", "years", "quarter", "sprint", "semaine", "mois", "woche", "semana",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "step", "argument", "parameter", "element", "character", "resort",
+];
+
+/// With these, "latest" is only one end of what is wanted.
+const RANGES: &[&str] = &["since", "between", "until", "before", "after", "depuis", "seit", "desde", "from"];
+
+/// With these, what is named may be what is not wanted, or only an example.
+#[rustfmt::skip]
+const OPENINGS: &[&str] = &[
+    "not", "but", "except", "without", "other", "others", "exclude", "excluding", "ignore", "ignoring", "skip", "apart", "besides", "never", "missing",
+    "unlike", "rather", "instead", "especially", "particularly", "including", "mainly", "also", "rest", "else", "otherwise", "unrelated", "no",
+    "most", "least", "more", "less", "largest", "biggest", "smallest", "longest", "compare", "compared", "versus", "vs", "similar", "related", "differs",
+    "different", "don't", "doesn't", "isn't", "aren't", "didn't", "wasn't", "sauf", "mais", "sans", "pas", "hors", "autres", "außer", "aber", "ohne", "nicht", "andere",
+    "excepto", "pero", "sin", "otros",
+];
+
+/// Words that ask and name nothing. Together with the goal's stop words, everything else may be a name.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "use", "uses", "used", "using", "usage", "usages", "call", "calls", "called", "caller", "callers", "site", "sites", "place", "places", "file", "files",
+    "folder", "folders", "directory", "directories", "line", "lines", "show", "give", "tell", "print", "output", "occurrence", "occurrences", "instance",
+    "instances", "match", "matches", "result", "results", "reference", "references", "code", "function", "functions", "method", "methods", "symbol", "name",
+    "named", "thing", "things", "changed", "done", "commit", "commits", "history", "log", "diff", "patch", "live", "lives", "located", "location", "finding",
+    "findings", "warning", "warnings", "issue", "issues", "problem", "problems", "rule", "rules", "entry", "entries", "record", "records", "row", "rows",
+    "repository", "repo", "project", "mistakes", "mistake", "message", "write", "read", "happened", "made", "modified", "work", "stored", "kept", "called",
+    "everywhere", "whether", "exist", "exists", "present", "contain", "contains", "five", "three", "four", "ten", "six", "seven", "eight", "nine", "twenty",
+    "introduced", "running", "run", "pull", "request", "branch", "search", "defined", "definition", "declared", "was", "be", "fix", "needs", "much",
+];
+
+impl Want {
+    pub(crate) fn read(goal: &str) -> Want {
+        let goal = clip(goal, GOAL_BYTES);
+        let words = words(question(goal));
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let (amount, is_stated) = amount(&words);
+        let of_definition = has(&[
+            "defined",
+            "definition",
+            "declared",
+            "declaration",
+            "implemented",
+            "signature",
+            "défini",
+            "définie",
+            "definiert",
+            "definido",
+        ]);
+        Want {
+            amount,
+            is_stated,
+            is_open: has(OPENINGS),
+            of_definition,
+            is_long: goal.split_whitespace().nth(QUESTION_WORDS).is_some(),
+            names: names(goal),
+        }
+    }
+}
+
+/// The goal without what it quotes, and without what follows a colon if words of a question come before it.
+fn question(goal: &str) -> &str {
+    match goal.split_once(": ") {
+        Some((before, _)) if before.split_whitespace().nth(2).is_some() => before,
+        _ => goal,
+    }
+}
+
+/// The words of a question in lower case, without quotations.
+fn words(question: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in question.split(['`', '"', '“', '”']).enumerate() {
+        if number % 2 == 1 {
+            continue;
+        }
+        let parts =
+            part.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '\'' | '_' | '’')));
+        words.extend(parts.filter(|word| !word.is_empty()).map(|word| word.to_lowercase().replace('’', "'")));
+    }
+    words
+}
+
+fn amount(words: &[String]) -> (Amount, bool) {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let is_quantified = has(QUANTIFIERS);
+    if !is_quantified && !has(RANGES) {
+        for (at, found) in words.iter().enumerate() {
+            let found = found.as_str();
+            // "First, look at …" begins a plan.
+            let is_first = FIRST.contains(&found) && (at > 0 || number_at(words, at + 1).is_some());
+            if !(LATEST.contains(&found) || is_first) {
+                continue;
+            }
+            let number = (at.saturating_sub(3)..at + 3).find_map(|near| number_at(words, near));
+            let behind = if number_at(words, at + 1).is_some() { at + 2 } else { at + 1 };
+            if NOT_ENTRIES.contains(&word(behind)) {
+                return (Amount::All, true);
+            }
+            let count = number.unwrap_or(SOME).max(FEWEST);
+            return (if is_first { Amount::First(count) } else { Amount::Latest(count) }, true);
+        }
+    }
+    let which_one = words.windows(2).any(|pair| {
+        matches!(pair[0].as_str(), "which" | "what" | "quel" | "quelle")
+            && SINGULARS.contains(&pair[1].as_str())
+    });
+    if is_quantified || has(WHOLE_TASKS) && !matches!(word(0), "where" | "when" | "who") {
+        (Amount::All, true)
+    } else if which_one || has(ONE_WORDS) {
+        (Amount::One, true)
+    } else if YES_NO.contains(&word(0)) {
+        (Amount::YesNo, true)
+    } else {
+        (Amount::All, words.iter().any(|word| matches!(word.as_str(), "which" | "what" | "show")))
+    }
+}
+
+/// The number that a word is, up to a thousand.
+fn number_at(words: &[String], at: usize) -> Option<usize> {
+    const NUMBERS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    const OTHERS: [(&str, usize); 12] = [
+        ("twenty", 20),
+        ("dozen", 12),
+        ("deux", 2),
+        ("trois", 3),
+        ("quatre", 4),
+        ("cinq", 5),
+        ("dix", 10),
+        ("zwei", 2),
+        ("drei", 3),
+        ("fünf", 5),
+        ("cinco", 5),
+        ("tres", 3),
+    ];
+    let word = words.get(at)?.as_str();
+    let spelled = NUMBERS.iter().position(|number| *number == word);
+    spelled
+        .or_else(|| OTHERS.iter().find(|(number, _)| *number == word).map(|(_, value)| *value))
+        .or_else(|| word.parse().ok())
+        .filter(|value| (1..=1000).contains(value))
+}
+
+/// The names that a goal mentions, each once.
+fn names(goal: &str) -> Vec<Name> {
+    let mut found: Vec<Name> = Vec::new();
+    let mut add = |text: &str, sort: NameSort| {
+        if !text.is_empty()
+            && text.len() <= 200
+            && found.len() < MOST_NAMES
+            && !found.iter().any(|name| name.text == text)
+        {
+            found.push(Name { text: text.to_owned(), sort });
+        }
+    };
+    for (number, part) in goal.split('`').enumerate() {
+        if number % 2 == 1 {
+            let quoted = part.trim().trim_end_matches("()");
+            add(quoted, sort_of(quoted).filter(|sort| *sort == NameSort::File).unwrap_or(NameSort::Spelled));
+        }
+    }
+    for quoted in goal.split(['"', '“', '”']).skip(1).step_by(2) {
+        add(quoted.trim(), NameSort::Spelled);
+    }
+    for chunk in goal.split_whitespace() {
+        // A file's name may hold brackets, so both forms count.
+        let ends = ['?', ',', ';', ':', '!', '"', '\'', '`', '“', '”', '’'];
+        let whole = chunk.trim_matches(ends).trim_end_matches('.').trim_end_matches("'s");
+        let called = whole.strip_suffix("()");
+        let bare = whole.trim_matches(['(', ')', '[', ']', '{', '}', '<', '>']).trim_matches(ends);
+        if let Some(called) = called {
+            add(called, NameSort::Spelled);
+        } else {
+            let sort = sort_of(bare);
+            add(bare, sort.unwrap_or(NameSort::Word));
+            if whole.len() > bare.len() {
+                add(whole, sort.unwrap_or(NameSort::Word));
+            }
+        }
+    }
+    let object = object_of_task(goal);
+    found.retain(|name| {
+        name.sort != NameSort::Word || object == Some(name.text.as_str()) || !is_asking(&name.text)
+    });
+    found
+}
+
+/// What a task is done to: the word behind "rename" or "replace every call of". It may be a word that asks elsewhere.
+fn object_of_task(goal: &str) -> Option<&str> {
+    const TASKS: [&str; 8] =
+        ["rename", "replace", "remove", "delete", "migrate", "renaming", "replacing", "removing"];
+    const BETWEEN: [&str; 20] = [
+        "every",
+        "all",
+        "each",
+        "the",
+        "a",
+        "an",
+        "call",
+        "calls",
+        "use",
+        "uses",
+        "usage",
+        "usages",
+        "of",
+        "to",
+        "function",
+        "method",
+        "variable",
+        "field",
+        "old",
+        "occurrences",
+    ];
+    let mut words = goal
+        .split_whitespace()
+        .map(|word| word.trim_matches(['?', ',', ';', ':', '!', '"', '\'', '`', '.', '(', ')']));
+    words.find(|word| TASKS.contains(&word.to_lowercase().as_str()))?;
+    words.find(|word| !BETWEEN.contains(&word.to_lowercase().as_str()))
+}
+
+/// Whether a word only asks.
+fn is_asking(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let word = lower.as_str();
+    word.chars().count() < 2
+        || ASKING.contains(&word)
+        || [QUANTIFIERS, WHOLE_TASKS, ONE_WORDS, SINGULARS, YES_NO, LATEST, FIRST, RANGES, OPENINGS]
+            .iter()
+            .any(|list| list.contains(&word))
+        || crate::goal::is_stop_word(word)
+}
+
+/// The sort of a name that is not a plain word.
+fn sort_of(text: &str) -> Option<NameSort> {
+    let letters = |text: &str| text.chars().any(char::is_alphabetic);
+    if !letters(text) {
+        return None;
+    }
+    let extension = text.rsplit_once('.').is_some_and(|(name, end)| {
+        (!name.is_empty() || end.len() > 2)
+            && (1..=12).contains(&end.len())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && letters(end)
+    });
+    if text.contains('/') && !text.contains("://")
+        || text.starts_with("*.")
+        || extension && !matches!(text, "e.g" | "i.e")
+    {
+        return Some(NameSort::File);
+    }
+    let inner_capital =
+        text.chars().zip(text.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    if text.contains("::")
+        || text.contains('_')
+        || inner_capital
+        || digits
+        || text.starts_with("--")
+        || text.starts_with("-W")
+        || text.starts_with('@')
+    {
+        return Some(NameSort::Spelled);
+    }
+    (text.trim_matches('-').contains('-')).then_some(NameSort::Hyphenated)
+}
