@@ -72,11 +72,16 @@ impl<'a> TextAnalysis<'a> {
 
     /// Lets the records of a listing decide about their lines, if the text is a listing.
     fn settle_records(&self, goal: &str, scores: &mut [f32]) {
+        let want = Want::read(goal);
+        if self.kind == TextKind::Logs {
+            answers::reports::raise(&self.lines, &want, scores);
+        }
+        answers::json::raise(&self.lines, &self.view.text, &want, scores);
         let records = Records::read(&self.lines);
         let is_filled = |line: usize| !self.attributes.blank[line];
         let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();
         let share = if self.kind == TextKind::Logs { LISTING_SHARE } else { LISTING_SHARE_OF_OTHERS };
-        if (records.lines(is_filled) as f32) < share * filled as f32 || records.list.is_empty() {
+        if records.list.is_empty() || (records.lines(is_filled) as f32) < share * filled as f32 {
             return;
         }
         let inputs = AnswerInputs {
@@ -84,7 +89,7 @@ impl<'a> TextAnalysis<'a> {
             text: &self.view.text,
             index: &self.index,
             goal: &self.goal,
-            want: &Want::read(goal),
+            want: &want,
             records: &records,
         };
         answers::settle(&inputs, scores);

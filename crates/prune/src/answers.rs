@@ -6,8 +6,10 @@
 
 mod changes;
 mod entries;
+pub(crate) mod json;
 mod matches;
 mod named;
+pub(crate) mod reports;
 
 use crate::DEFAULT_THRESHOLD;
 use crate::bm25::{Weights, term_weights};

@@ -55,13 +55,13 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn read(lines: &[&str]) -> Records {
-        let mut source = Source { lines, list: Vec::new() };
-        let readers: [fn(&mut Source<'_>, usize) -> Option<usize>; 6] =
-            [diff::read, history::read, findings::read, files::read, search::read, table::read];
-        let mut at = 0;
-        while at < lines.len() {
-            at = readers.iter().find_map(|read| read(&mut source, at)).unwrap_or(at + 1);
-        }
+        let mut source = Source {
+            lines,
+            list: Vec::new(),
+            #[cfg(test)]
+            visits: std::cell::Cell::new(0),
+        };
+        source.read();
         Records { list: source.list }
     }
 
@@ -118,11 +118,25 @@ pub(crate) fn date_in(line: &str) -> Option<(u32, u32, u32)> {
 struct Source<'a> {
     lines: &'a [&'a str],
     list: Vec<Record>,
+    /// How many lines were looked at: the work that readers do.
+    #[cfg(test)]
+    visits: std::cell::Cell<usize>,
 }
 
 impl<'a> Source<'a> {
+    fn read(&mut self) {
+        let readers: [fn(&mut Source<'_>, usize) -> Option<usize>; 6] =
+            [diff::read, history::read, findings::read, files::read, search::read, table::read];
+        let mut at = 0;
+        while at < self.lines.len() {
+            at = readers.iter().find_map(|read| read(self, at)).unwrap_or(at + 1);
+        }
+    }
+
     /// The line without a carriage return at its end, or an empty one after the last.
     fn line(&self, at: usize) -> &'a str {
+        #[cfg(test)]
+        self.visits.set(self.visits.get() + 1);
         self.lines.get(at).map_or("", |line| line.trim_end_matches('\r'))
     }
 
@@ -158,6 +172,54 @@ impl<'a> Source<'a> {
             _ => {
                 self.add(form, role, at..at + 1, parent);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visits(lines: &[String]) -> usize {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut source = Source { lines: &lines, list: Vec::new(), visits: std::cell::Cell::new(0) };
+        source.read();
+        source.visits.get()
+    }
+
+    #[test]
+    fn work_grows_no_faster_than_the_text() {
+        type Line = fn(usize) -> String;
+        let forms: [(&str, Line); 18] = [
+            ("nothing", |n| format!("some words of no form, {n}")),
+            ("blank lines", |_| String::new()),
+            ("results", |n| format!("src/a_{}.rs:{n}:    call_{}(x);", n % 50, n % 3)),
+            ("context", |n| format!("src/a.rs-{n}-    call(x);")),
+            ("numbers", |n| format!("{n}:x")),
+            ("numbers that fall", |n| format!("{}:x", 1_000_000 - n)),
+            ("hunks", |n| format!("@@ -{n},9 +{n},9 @@")),
+            ("hunks that promise much", |_| "@@ -1,999999 +1,999999 @@".to_owned()),
+            ("files of a diff", |n| format!("diff --git a/{n} b/{n}")),
+            ("old and new", |n| if n % 2 == 0 { format!("--- {n}") } else { format!("+++ {n}") }),
+            ("commits", |n| format!("commit {n:040x}")),
+            (
+                "one hash of two",
+                |n| if n % 3 == 2 { "words".to_owned() } else { format!("{n:010x} subject") },
+            ),
+            ("folders", |n| [format!("folder_{n}:"), format!("name_{n}"), String::new()][n % 3].clone()),
+            ("folders that break off", |n| {
+                [format!("f_{n}:"), "name".to_owned(), "(x)".to_owned(), String::new()][n % 4].clone()
+            }),
+            ("paths", |n| format!("a/b/c_{n}.rs")),
+            ("findings", |n| format!("src/a.c:{n}:5: warning: x")),
+            ("arrows", |n| if n % 2 == 0 { "warning: x".to_owned() } else { format!(" --> a.rs:{n}:1") }),
+            ("column names", |_| "PID  TTY  TIME".to_owned()),
+        ];
+        for (name, line) in forms {
+            let text = |count: usize| (0..count).map(line).collect::<Vec<_>>();
+            let (small, large) = (visits(&text(1_000)), visits(&text(8_000)));
+            assert!(large <= 9 * small, "{name}: {small} lines looked at for 1,000, {large} for 8,000");
+            assert!(small <= 200_000, "{name}: {small} lines looked at for 1,000");
         }
     }
 }

@@ -37,6 +37,14 @@ pub(crate) enum NameSort {
     Word,
 }
 
+/// Which results of a test run the goal asks for, beside failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TestsWanted {
+    All,
+    Passed,
+    Skipped,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Want {
     pub(crate) amount: Amount,
@@ -48,6 +56,7 @@ pub(crate) struct Want {
     pub(crate) of_definition: bool,
     /// Too long for a question: it is a task or a text, and its names may be about anything.
     pub(crate) is_long: bool,
+    pub(crate) tests: Option<TestsWanted>,
     pub(crate) names: Vec<Name>,
 }
 
@@ -172,9 +181,24 @@ impl Want {
             is_open: has(OPENINGS),
             of_definition,
             is_long: goal.split_whitespace().nth(QUESTION_WORDS).is_some(),
+            tests: tests_wanted(&words),
             names: names(goal),
         }
     }
+}
+
+fn tests_wanted(words: &[String]) -> Option<TestsWanted> {
+    let has = |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    if has(&["fail", "error", "wrong", "broke", "crash"]) || !has(&["test", "case", "spec", "skip"]) {
+        return None;
+    }
+    Some(if has(&["skip", "ignor", "pending", "disabl"]) {
+        TestsWanted::Skipped
+    } else if has(&["pass", "succe", "green"]) {
+        TestsWanted::Passed
+    } else {
+        TestsWanted::All
+    })
 }
 
 /// The goal without what it quotes, and without what follows a colon if words of a question come before it.

@@ -23,19 +23,22 @@ pub(super) fn decide(listing: &Listing<'_>, verdicts: &mut [Verdict]) {
     for &number in numbers.iter().filter(|&&number| records[number].role == RecordRole::Entry) {
         changed[file[number]] += records[number].last - records[number].first + 1;
     }
-    let named: Vec<bool> =
-        numbers.iter().map(|&number| file[number] == number && is_named(listing, number)).collect();
+    let mut named = vec![false; records.len()];
+    for &number in numbers.iter().filter(|&&number| file[number] == number) {
+        named[number] = is_named(listing, number);
+    }
     let some_named = listing.may_select() && named.contains(&true);
-    let is_selected = |number: usize| !some_named || is_named(listing, file[number]);
+    let is_selected = |number: usize| !some_named || named[file[number]];
     let about_dependencies = ["lock", "dependenc", "depend", "version", "generat", "vendor"]
         .iter()
         .any(|stem| listing.inputs.goal.terms.iter().any(|term| term.stem.starts_with(stem)));
+    let mut written = vec![false; records.len()];
+    for &number in numbers.iter().filter(|&&number| changed[number] > WRITTEN_LINES) {
+        written[number] = !about_dependencies && !some_named && is_written(listing, number);
+    }
     for &number in &numbers {
         let of_file = file[number];
-        let is_written = changed[of_file] > WRITTEN_LINES
-            && !about_dependencies
-            && !some_named
-            && is_written(listing, of_file);
+        let is_written = written[of_file];
         verdicts[number] = match records[number].role {
             _ if !is_selected(number) => Verdict::Rest,
             RecordRole::Entry if is_written && of_file != number => Verdict::Rest,
