@@ -114,6 +114,7 @@ fn report_kinds(cases: &[Case], mut lost: usize) {
             goal: &case.query,
             kind: TextKind::detect(&case.text),
             limits: limits(SWEEP[DEFAULT]),
+            shown: &[],
             marker_bytes: &marker_bytes,
         };
         let Ok(verdict) = prune(&request, &|| false) else { continue };

@@ -53,7 +53,8 @@ impl Case {
 fn kept(text: &str, goal: &str) -> Vec<bool> {
     let limits = PruneLimits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
     let marker_bytes = &|_: &Cut| 100;
-    let request = EngineRequest { text, goal, kind: TextKind::detect(text), limits, marker_bytes };
+    let request =
+        EngineRequest { text, goal, kind: TextKind::detect(text), limits, marker_bytes, shown: &[] };
     let mut kept = vec![true; text.split('\n').count()];
     for cut in prune(&request, &|| false).expect("nothing interrupts").cuts {
         kept[cut.first_line - 1..cut.last_line].fill(false);

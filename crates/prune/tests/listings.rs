@@ -9,7 +9,8 @@ use tamis_text::TextKind;
 fn kept_at(text: &str, goal: &str, threshold: f32) -> Vec<bool> {
     let limits = PruneLimits { threshold, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
     let marker_bytes = &|_: &Cut| 100;
-    let request = EngineRequest { text, goal, kind: TextKind::detect(text), limits, marker_bytes };
+    let request =
+        EngineRequest { text, goal, kind: TextKind::detect(text), limits, marker_bytes, shown: &[] };
     let verdict = prune(&request, &|| false).expect("nothing interrupts");
     let mut kept = vec![true; text.split('\n').count()];
     for cut in &verdict.cuts {
