@@ -157,7 +157,8 @@ fn the_limits_hold_where_cuts_are_joined() {
             let max_prune_ratio = most as f64 / lines as f64;
             let limits = PruneLimits { max_prune_ratio, ..limits(f32::from(step) / 40.0) };
             let goal = "lSums run inputs ord";
-            let request = EngineRequest { text, goal, kind: TextKind::Code, limits, marker_bytes: &|_| 40 };
+            let request =
+                EngineRequest { text, goal, kind: TextKind::Code, limits, marker_bytes: &|_| 40, shown: &[] };
             let verdict = prune(&request, &|| false).expect("a verdict");
             let cut: usize = verdict.cuts.iter().map(|cut| cut.last_line - cut.first_line + 1).sum();
             assert!(cut <= most, "{limits:?} {:?}", verdict.cuts);
