@@ -115,10 +115,16 @@ fn to_text(savings: &SavingsReport) -> String {
         (
             "needed later",
             format!(
-                "{} of {} ({}), in {} of {} ({})",
+                "{} of {} ({})",
                 print::grouped(needed),
                 print::count(totals.lines_cut, "cut line"),
                 percent(needed, totals.lines_cut),
+            ),
+        ),
+        (
+            "",
+            format!(
+                "in {} of {} ({})",
                 print::grouped(totals.results_with_needed_line),
                 print::count(totals.results, "result"),
                 percent(totals.results_with_needed_line, totals.results),
