@@ -44,8 +44,13 @@ pub(crate) fn locate(
     let counter = WordCounter::new(question.word_query());
     let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
     let weights = Weights::of(question, &counter, &corpus);
-    let declared = symbols::find(question, &counter, &corpus, indexer, &reader.roots, stop)?;
-    let files = if question.is_about_everything() {
+    let is_about_everything = question.is_about_everything();
+    let declared = if is_about_everything {
+        Vec::new()
+    } else {
+        symbols::find(question, &counter, &corpus, indexer, &reader.roots, stop)?
+    };
+    let files = if is_about_everything {
         overview::find(&corpus).into_iter().map(|file| (file, NameMatch::Whole)).collect()
     } else {
         file_names::find(question, &corpus)
@@ -65,8 +70,8 @@ pub(crate) fn locate(
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
     let coverage = if is_named || !phrases.is_empty() { 1.0 } else { coverage };
     // Where all of a question is a name that is found, files without the name are not about it.
-    let is_only_name = is_named && (question.content.len() == 1 || question.is_about_everything());
-    if question.is_about_everything() {
+    let is_only_name = is_named && (question.content.len() == 1 || is_about_everything);
+    if is_about_everything {
         ranked.clear();
     } else if is_only_name {
         let is_spelled = declared.first().is_none_or(|first| first.certainty != Certainty::SameLetters);

@@ -139,6 +139,9 @@ pub fn each_declaration(
     }
     // `impl Name` adds to what is defined elsewhere.
     let defined = defined_name(line, next).filter(|_| !text.starts_with("impl"));
+    // Functions have no types here that could come before the name, so `name(…)` alone is a call.
+    let is_call = |name: &Range<usize>| name.start == indent && text.ends_with(')');
+    let defined = defined.filter(|name| notation != Notation::Script || !is_call(name));
     if let Some(name) = &defined {
         found(name.start - indent..name.end - indent, DeclarationKind::Definition);
     }

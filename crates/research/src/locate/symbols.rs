@@ -210,7 +210,7 @@ impl DeclaredIn<'_> {
             let certainty = self.certainty(outlined, &code, line, &name, kind)?;
             let owner = self.owner_distance(outlined, line, &name, &text);
             let at = outlined.at_line(line, &name);
-            let is_function = at.is_some_and(|at| !outlined.is_type(at));
+            let is_function = at.map_or(kind == DeclarationKind::Definition, |at| !outlined.is_type(at));
             let last = at.map_or(line, |at| outlined.definition(at).last);
             let last = last.min(line + Passage::MAX_LINES - 1) + 1;
             let (class, path) = (self.class, self.place.clone());
@@ -393,6 +393,7 @@ fn is_item(notation: Notation, begins_with: &dyn Fn(&[&str]) -> bool) -> bool {
     match notation {
         Notation::Rust => begins_with(&["static", "const", "type"]),
         Notation::Script => begins_with(&["type"]),
+        Notation::CLike => begins_with(&["using", "typedef"]),
         _ => false,
     }
 }

@@ -226,6 +226,12 @@ const {
 } = load()
 export const <arrow> = async <T>(x) => x
 export function* <generate>() {}
+function caller() {
+  documented(Quoted)
+  const request = {
+    handle: function <handleNamed> () {},
+  }
+}
 const <Anonymous> = class {
   <anonymousMethod>() {}
 }
@@ -328,6 +334,7 @@ typedef struct <tagged> {
   void* <slot>;  /* pointer to array of struct tagged */
 } <tagged_t>, *<tagged_ptr>;
 typedef int (*<callback_t>)(void *);
+typedef void (<handler_t>)(void *);
 typedef unsigned long <size_kind>;
 enum <color> { <RED>, <GREEN> = 2,
   <BLUE> };
@@ -410,6 +417,7 @@ template <typename T> concept <Hashable> = true;
 template <typename T> using <Vec> = std::vector<T>;
 auto <lambda> = [](int x) { return x; };
 void <defaulted>(int a, int <!late> = 3) {
+  using <LocalContainer> = int;
   for (const auto& lambda : list) {}
 }
 union <Either> { int a; };

@@ -233,6 +233,13 @@ fn parenthesis(
         }
         return;
     }
+    // `typedef void (name)(…);`
+    if text.starts_with("typedef ")
+        && let Some(name) = identifier(text, text.len() - inside.len())
+        && text[name.end..].trim_ascii_start().starts_with(")(")
+    {
+        return found(name, DeclarationKind::Value);
+    }
     let Some(name) = last else { return };
     if words == 1 && name.start == 0 {
         let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
