@@ -14,10 +14,10 @@ pub(crate) enum Input {
     Beginning(Vec<u8>),
 }
 
-pub(crate) fn read(source: &mut impl Read) -> io::Result<Input> {
+pub(crate) fn read(source: &mut impl Read, most: usize) -> io::Result<Input> {
     let mut bytes = Vec::new();
-    source.take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() > MAX_INPUT_BYTES { Input::Beginning(bytes) } else { Input::Whole(bytes) })
+    source.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() > most { Input::Beginning(bytes) } else { Input::Whole(bytes) })
 }
 
 /// Says that the command waits for input, if it would otherwise seem to hang.
@@ -30,7 +30,7 @@ pub(crate) fn announce_stdin() {
 /// Reads stdin as a whole.
 pub(crate) fn stdin() -> io::Result<Vec<u8>> {
     announce_stdin();
-    match read(&mut io::stdin().lock())? {
+    match read(&mut io::stdin().lock(), MAX_INPUT_BYTES)? {
         Input::Whole(bytes) => Ok(bytes),
         Input::Beginning(_) => Err(io::Error::new(io::ErrorKind::FileTooLarge, "stdin has more than 64 MiB")),
     }

@@ -88,9 +88,12 @@ settings! {
 
     /// Pruning, recovery and the ledger.
     SieveConfig {
-        /// Maximum length of a text to prune, in characters; longer ones are left whole
+        /// Maximum length of a text that the tools prune, in characters, and the commands too if this is below the default
         max_input_chars: usize = Count::at_least(0), "prune.max_input_chars",
             ["TAMIS_MAX_INPUT_CHARS", "MCP_PRUNER_MAX_INPUT_CHARS"], project_may_lower(), or(2_000_000usize);
+        /// Maximum size of a text that the commands prune, in bytes; larger ones are printed whole, as they come
+        max_bytes: u64 = Count::at_least(0), "prune.max_bytes", ["TAMIS_MAX_BYTES"], project_may_lower(),
+            or(4u64 << 30);
         /// How long a cut can be recovered, in seconds
         recovery_ttl: Duration = Span::Seconds, "recovery.ttl_s",
             ["TAMIS_RECOVERY_TTL_S", "MCP_PRUNER_PRUNE_ID_TTL_S"], or(7 * DAY);

@@ -20,6 +20,7 @@ mod features;
 mod goal;
 mod header;
 mod index;
+mod large;
 mod line_attributes;
 mod logs;
 mod network;
@@ -40,6 +41,7 @@ use tamis_text::TextKind;
 
 pub use analysis::TextAnalysis;
 pub use features::{Feature, FeatureTable};
+pub use large::{LargeSelector, LargeSurvey, LargeVerdict};
 pub use plain_text::PlainText;
 pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};

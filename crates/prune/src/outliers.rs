@@ -92,7 +92,7 @@ fn each_value(line: &str, mut take: impl FnMut(usize, f64)) {
 }
 
 /// Whether the line reports an HTTP status of 400 or more.
-fn has_failed_http_status(line: &str) -> bool {
+pub(crate) fn has_failed_http_status(line: &str) -> bool {
     let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
     let edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
     (0..bytes.len().saturating_sub(2)).any(|at| {

@@ -17,9 +17,9 @@ const SHORT_MARKER: &str = "[tamis ";
 /// too. Kept whole, headers cost two points of what is cut from commits' files at equal recall.
 const HEAD_COMMENT_LINES: usize = 4;
 /// Lines kept on each side of a line that reports an error.
-const ERROR_CONTEXT: usize = 2;
+pub(crate) const ERROR_CONTEXT: usize = 2;
 /// A stack trace is followed this far.
-const TRACE_LINES: usize = 60;
+pub(crate) const TRACE_LINES: usize = 60;
 
 pub(crate) struct Structure<'a> {
     pub(crate) kind: TextKind,
@@ -148,7 +148,7 @@ fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
 }
 
 /// Whether a line continues an error report: a stack frame, or source that a compiler quotes.
-fn is_trace(line: &str) -> bool {
+pub(crate) fn is_trace(line: &str) -> bool {
     let trimmed = line.trim_start();
     let indented = trimmed.len() < line.len();
     let called = ["at ", "File ", "in ", "from ", "caused by", "Caused by", "... "]
@@ -182,16 +182,16 @@ fn protect_directives<'a>(lines: impl Iterator<Item = &'a str>, stays: &mut [boo
     }
 }
 
-fn protection_begins(line: &str) -> bool {
+pub(crate) fn protection_begins(line: &str) -> bool {
     line.contains(BEGIN)
 }
 
-fn protection_ends(line: &str) -> bool {
+pub(crate) fn protection_ends(line: &str) -> bool {
     line.contains(END)
 }
 
 /// Whether a line has a marker of an earlier prune.
-fn has_marker(line: &str) -> bool {
+pub(crate) fn has_marker(line: &str) -> bool {
     line.contains(MARKER) || has_short_marker(line)
 }
 

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use tamis_prune::ENGINE_VERSION;
+use tamis_prune::{ENGINE_VERSION, ShownRun};
+use tamis_text::TextKind;
 
 use crate::{MarkerForm, PruneOptions, PruneRequest};
 
@@ -29,7 +30,12 @@ pub(crate) struct TextId(String);
 
 impl TextId {
     pub(crate) fn of(text: &[u8]) -> TextId {
-        TextId(base32(blake3::hash(text).as_bytes(), TEXT_CHARS))
+        TextId::of_hash(&blake3::hash(text))
+    }
+
+    /// The id of a text with this hash.
+    pub(crate) fn of_hash(hash: &blake3::Hash) -> TextId {
+        TextId(base32(hash.as_bytes(), TEXT_CHARS))
     }
 
     pub(crate) fn parse(name: &str) -> Option<TextId> {
@@ -43,8 +49,19 @@ impl TextId {
 
 impl PruneId {
     pub(crate) fn of(request: &PruneRequest<'_>) -> PruneId {
-        // Every field is named, so that the compiler reports a new one that is not hashed.
         let PruneRequest { text, goal, kind, options, shown } = request;
+        PruneId::of_call(TextId::of(text.as_bytes()), goal, *kind, options, shown)
+    }
+
+    /// The id of a call for a text that is known by its own id.
+    pub(crate) fn of_call(
+        text: TextId,
+        goal: &str,
+        kind: TextKind,
+        options: &PruneOptions,
+        shown: &[ShownRun],
+    ) -> PruneId {
+        // Every field is named, so that the compiler reports a new one that is not hashed.
         let PruneOptions {
             threshold,
             max_prune_ratio,
@@ -74,11 +91,11 @@ impl PruneId {
             hasher.update(field);
         }
         // Nothing is added where nothing was shown, so that such calls keep their ids.
-        for run in *shown {
+        for run in shown {
             hasher.update(format!("{run:?}").as_bytes());
         }
         let call = base32(hasher.finalize().as_bytes(), CALL_CHARS);
-        PruneId { text: TextId::of(text.as_bytes()), call }
+        PruneId { text, call }
     }
 
     /// Parses an id. Only parsed ids are used in paths.
@@ -137,8 +154,7 @@ fn is_base32(text: &str, chars: usize) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use tamis_prune::{ShownPlace, ShownRun};
-    use tamis_text::TextKind;
+    use tamis_prune::ShownPlace;
 
     use super::*;
 

@@ -8,6 +8,7 @@
 
 mod db;
 mod ids;
+mod large;
 mod ledger;
 mod marker;
 mod originals;
@@ -21,14 +22,17 @@ mod settings;
 mod shared_files;
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use tamis_store::{DataDir, StoreError};
 
 use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
+use originals::spool::text_of;
 use originals::{OriginalError, OriginalStore};
 
+pub use large::{LargePruneRequest, LargePruned};
 pub use ledger::{LedgerTotals, PruneSavings, RecentPrune};
 pub use marker::{MarkerForm, is_marker, prune_ids_in};
 pub use pasted::{LineRanges, PastedCuts, PastedError};
@@ -84,25 +88,22 @@ impl Sieve {
         let not_found = || RecoverError::NotFound { prune_id: prune_id.to_owned() };
         let store = self.store.as_ref().ok_or_else(not_found)?;
         let now = SystemTime::now();
-        let id = match PruneId::parse(prune_id) {
-            Some(id) => id,
-            // The beginning of an id can be guessed, so it is no proof that a caller has seen the text.
-            None if caller.is_anonymous => return Err(not_found()),
-            None => match store.recovery.find(prune_id, now).as_deref() {
-                Ok([id]) => id.clone(),
-                Ok([]) => return Err(not_found()),
-                Ok(several) => {
-                    let prune_id = prune_id.to_owned();
-                    return Err(RecoverError::Ambiguous { prune_id, count: several.len() });
-                }
-                Err(error) => return Err(RecoverError::Unavailable { why: error.to_string() }),
-            },
-        };
-        let text = store.recovery.read(&id.text, now).map_err(|error| match error {
+        let id = self.resolve(store, prune_id, caller)?;
+        let failed = |error| match error {
             OriginalError::NotFound => not_found(),
             error => RecoverError::Unavailable { why: error.to_string() },
-        })?;
-        let recovered = recover::extract(prune_id, &text, ranges, numbered)?;
+        };
+        let recovered = match store.recovery.read(&id.text, now) {
+            Ok(text) => recover::extract(prune_id, &text, ranges, numbered)?,
+            Err(OriginalError::TooLarge(_)) => {
+                let file = store.recovery.open(&id.text, now).map_err(failed)?;
+                let read = text_of(&file).map(io::BufReader::new);
+                let extracted =
+                    read.and_then(|text| recover::extract_streamed(prune_id, text, ranges, numbered));
+                extracted.map_err(|error| failed(error.into()))??
+            }
+            Err(error) => return Err(failed(error)),
+        };
         let ranges = &recovered.metadata.ranges;
         let lines = ranges.iter().map(|range| range.end_line - range.start_line + 1).sum::<u64>();
         store.ledger.record_recovery(RecoveryRow {
@@ -113,6 +114,40 @@ impl Sieve {
             tokens: tamis_text::estimate_tokens(&recovered.raw_text),
         });
         Ok(recovered)
+    }
+
+    /// The prune id that is given, or the only one that begins so.
+    fn resolve(&self, store: &Store, prune_id: &str, caller: &Caller) -> Result<PruneId, RecoverError> {
+        if let Some(id) = PruneId::parse(prune_id) {
+            return Ok(id);
+        }
+        let not_found = RecoverError::NotFound { prune_id: prune_id.to_owned() };
+        // The beginning of an id can be guessed, so it is no proof that a caller has seen the text.
+        if caller.is_anonymous {
+            return Err(not_found);
+        }
+        match store.recovery.find(prune_id, SystemTime::now()).as_deref() {
+            Ok([id]) => Ok(id.clone()),
+            Ok([]) => Err(not_found),
+            Ok(several) => {
+                Err(RecoverError::Ambiguous { prune_id: prune_id.to_owned(), count: several.len() })
+            }
+            Err(error) => Err(RecoverError::Unavailable { why: error.to_string() }),
+        }
+    }
+
+    /// Writes a whole original of any size, byte for byte.
+    pub fn write_original(&self, prune_id: &str, output: &mut dyn Write) -> Result<(), RecoverError> {
+        let not_found = || RecoverError::NotFound { prune_id: prune_id.to_owned() };
+        let store = self.store.as_ref().ok_or_else(not_found)?;
+        let id = self.resolve(store, prune_id, &Caller::default())?;
+        let unavailable = |error: io::Error| RecoverError::Unavailable { why: error.to_string() };
+        let file = match store.recovery.open(&id.text, SystemTime::now()) {
+            Err(OriginalError::NotFound) => return Err(not_found()),
+            opened => opened.map_err(|error| RecoverError::Unavailable { why: error.to_string() })?,
+        };
+        io::copy(&mut text_of(&file).map_err(unavailable)?, output).map_err(unavailable)?;
+        Ok(())
     }
 
     /// The goal of a prune, while its original is kept.
@@ -129,15 +164,18 @@ impl Sieve {
         // Originals expire long before the ledger's rows, the oldest first.
         for mut prune in store.ledger.recent_prunes(limit)? {
             let Some(id) = PruneId::parse(&prune.prune_id) else { continue };
-            if let Ok(text) = store.recovery.read(&id.text, now) {
-                // The ledger counts as the contract does: with the empty line after the last newline.
-                if text.ends_with('\n') {
-                    prune.lines_before = prune.lines_before.saturating_sub(1);
-                    prune.lines_after = prune.lines_after.saturating_sub(1);
-                }
-                prune.goal = store.recovery.goal(&id, now);
-                kept.push(prune);
+            let text = store.recovery.read(&id.text, now);
+            if !matches!(text, Ok(_) | Err(OriginalError::TooLarge(_))) {
+                continue;
             }
+            // The ledger counts as the contract does: with the empty line after the last newline, which nearly every large
+            // text has.
+            if text.map_or(true, |text| text.ends_with('\n')) {
+                prune.lines_before = prune.lines_before.saturating_sub(1);
+                prune.lines_after = prune.lines_after.saturating_sub(1);
+            }
+            prune.goal = store.recovery.goal(&id, now);
+            kept.push(prune);
         }
         Ok(kept)
     }

@@ -81,8 +81,13 @@ impl<'a> MarkerWriter<'a> {
 pub(crate) fn least_block_bytes(id: &PruneId, form: MarkerForm, cut: &Cut) -> usize {
     match form {
         MarkerForm::Contract => MarkerWriter::new(id, form, false).marker(cut).len() + 1,
-        MarkerForm::Short => SHORT_FORM_BLOCK_BYTES,
+        MarkerForm::Short => least_short_block(cut),
     }
+}
+
+/// The bytes that a block must exceed to be cut where short markers are written.
+pub(crate) fn least_short_block(_: &Cut) -> usize {
+    SHORT_FORM_BLOCK_BYTES
 }
 
 /// Whether a line is a marker of either form.
@@ -150,8 +155,7 @@ fn english_reason(reason: &CutReason) -> String {
         CutCause::Tests => "tests",
         CutCause::Header => "file header",
         CutCause::Comments => "comments",
-        CutCause::Unrelated => "unrelated",
-        CutCause::LessRelevant => "less relevant",
+        CutCause::Unrelated | CutCause::LessRelevant => "off goal",
         CutCause::AlreadyShown => return english_place(&reason.place),
     };
     cause.to_owned()
@@ -274,7 +278,7 @@ mod tests {
             [
                 "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_aaaaaaaaaaaaaaaabbbbbb 6-44]",
                 "[tamis 48]",
-                "[tamis 50-78: less relevant]",
+                "[tamis 50-78: off goal]",
             ]
         );
         // After those of an earlier prune, which have no id, each has its own.

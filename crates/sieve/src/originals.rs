@@ -9,11 +9,13 @@
 //! reports only on close (NFS, over quota) is not seen before the cut.
 
 pub(crate) mod eviction;
+pub(crate) mod spool;
 mod stored_size;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -228,8 +230,7 @@ impl OriginalStore {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    /// Reads an original and checks it against its id.
-    pub(crate) fn read(&self, id: &TextId, now: SystemTime) -> Result<String, OriginalError> {
+    fn open_kept(&self, id: &TextId, now: SystemTime) -> Result<File, OriginalError> {
         let file = match open_plain(&self.path(id), File::options().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OriginalError::NotFound),
@@ -237,6 +238,15 @@ impl OriginalStore {
         };
         if file.metadata()?.modified()? < now {
             return Err(OriginalError::NotFound);
+        }
+        Ok(file)
+    }
+
+    /// Reads an original and checks it against its id. Those of large texts are too large.
+    pub(crate) fn read(&self, id: &TextId, now: SystemTime) -> Result<String, OriginalError> {
+        let file = self.open_kept(id, now)?;
+        if is_streamed(&file)? {
+            return Err(OriginalError::TooLarge(MAX_ORIGINAL_BYTES));
         }
         let bytes = unpack(&file)?;
         if TextId::of(&bytes) != *id {
@@ -324,6 +334,13 @@ fn holds(file: &File, text: &[u8]) -> io::Result<bool> {
             Err(_) => return Ok(false),
         }
     }
+}
+
+/// Whether the file was written by a [`spool::Spool`], which does not know the size of its text at first.
+fn is_streamed(file: &File) -> io::Result<bool> {
+    let mut header = [0; 18];
+    let count = file.read_at(&mut header, 0)?;
+    Ok(matches!(zstd::zstd_safe::get_frame_content_size(&header[..count]), Ok(None)))
 }
 
 fn unpack(file: &File) -> Result<Vec<u8>, OriginalError> {

@@ -191,7 +191,7 @@ fn is_worth_marking(lines: &[&str], cuts: &[CutAnnotation]) -> bool {
 }
 
 /// The share that was cut, truncated to four decimals.
-fn ratio(pruned: usize, lines: usize) -> f64 {
+pub(crate) fn ratio(pruned: usize, lines: usize) -> f64 {
     let ten_thousandths = (pruned as u128 * 10_000) / (lines.max(1) as u128);
     ten_thousandths as f64 / 10_000.0
 }

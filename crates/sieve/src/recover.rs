@@ -1,5 +1,7 @@
 //! Recovery: lines of an original, by their numbers.
 
+use std::io::{self, BufRead, Read};
+
 use serde::{Deserialize, Serialize};
 use tamis_text::split_lines;
 
@@ -77,6 +79,9 @@ fn of_lines(lines: Option<usize>) -> String {
 /// produce a huge answer.
 const REPEATED_BYTES: usize = 1 << 20;
 
+/// What is recovered from a large text at once.
+const STREAMED_BYTES: usize = 64 << 20;
+
 /// The lines of `ranges`, joined by `\n`.
 pub(crate) fn extract(
     prune_id: &str,
@@ -113,6 +118,87 @@ pub(crate) fn extract(
     let line_numbering = RecoveredMetadata::NUMBERING;
     let metadata = RecoveredMetadata { prune_id: prune_id.to_owned(), ranges: clamped, line_numbering };
     Ok(RecoveredText { raw_text, metadata })
+}
+
+/// The same for a text of any size. The lines of all ranges together are bounded.
+pub(crate) fn extract_streamed(
+    prune_id: &str,
+    mut text: impl BufRead,
+    ranges: &[(i64, i64)],
+    numbered: bool,
+) -> io::Result<Result<RecoveredText, RecoverError>> {
+    let invalid =
+        |range, lines, ends_in_newline| RecoverError::InvalidRange { range, lines, ends_in_newline };
+    if let Some(&range) = ranges.iter().find(|range| range.0 < 1 || range.1 < range.0) {
+        return Ok(Err(invalid(range, None, false)));
+    }
+    let mut parts = vec![String::new(); ranges.len()];
+    let mut bytes = 0;
+    let mut order: Vec<usize> = (0..ranges.len()).collect();
+    order.sort_by_key(|&index| ranges[index].0);
+    let mut waiting = order.into_iter().peekable();
+    let mut open: Vec<usize> = Vec::new();
+    let mut line = Vec::new();
+    let mut number = 0usize;
+    let mut ends_in_newline = true;
+    while ends_in_newline {
+        line.clear();
+        number += 1;
+        let at = number as i64;
+        while let Some(index) = waiting.next_if(|&index| ranges[index].0 == at) {
+            open.push(index);
+        }
+        if open.is_empty() {
+            ends_in_newline = skip_line(&mut text)?;
+            continue;
+        }
+        (&mut text).take(STREAMED_BYTES as u64 + 1).read_until(b'\n', &mut line)?;
+        ends_in_newline = line.pop_if(|last| *last == b'\n').is_some();
+        for &index in &open {
+            let part = &mut parts[index];
+            if at > ranges[index].0 {
+                part.push('\n');
+            }
+            if numbered {
+                number_line(part, number);
+            }
+            part.push_str(&String::from_utf8_lossy(&line));
+            bytes += line.len() + 1;
+        }
+        if bytes > STREAMED_BYTES {
+            return Ok(Err(RecoverError::TooLarge { limit: STREAMED_BYTES }));
+        }
+        open.retain(|&index| ranges[index].1 > at);
+    }
+    if let Some(index) = waiting.next() {
+        return Ok(Err(invalid(ranges[index], Some(number), true)));
+    }
+    let clamped = ranges.iter().map(|range| LineRange {
+        start_line: range.0.unsigned_abs(),
+        end_line: range.1.unsigned_abs().min(number as u64),
+    });
+    let metadata = RecoveredMetadata {
+        prune_id: prune_id.to_owned(),
+        ranges: clamped.collect(),
+        line_numbering: RecoveredMetadata::NUMBERING,
+    };
+    Ok(Ok(RecoveredText { raw_text: parts.join("\n"), metadata }))
+}
+
+/// Skips the rest of a line, and returns whether a newline ends it.
+fn skip_line(text: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let buffer = text.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let end = memchr::memchr(b'\n', buffer);
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        text.consume(length);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
 }
 
 /// Clamps a range to a text of these lines. A range may end beyond the text, but not begin there.

@@ -95,7 +95,7 @@ pub(crate) fn publish(path: &Path, content: &[u8], time: SystemTime) -> io::Resu
     Ok(!matches!(published?, Placement::Taken))
 }
 
-fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+pub(crate) fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = std::process::id();
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -119,7 +119,7 @@ fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Placement {
+pub(crate) enum Placement {
     /// The temporary file was renamed.
     Moved,
     /// The temporary file still exists beside the link.
@@ -130,7 +130,7 @@ enum Placement {
 
 /// Links the temporary file into place: a rename would replace a file that another process has just written and relies on.
 /// On a file system without links it renames, since the content would be the same.
-fn link_into_place(temporary: &Path, path: &Path) -> io::Result<Placement> {
+pub(crate) fn link_into_place(temporary: &Path, path: &Path) -> io::Result<Placement> {
     match fs::hard_link(temporary, path) {
         Ok(()) => Ok(Placement::Linked),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Placement::Taken),

@@ -188,14 +188,14 @@ fn short_markers_stay_when_a_text_is_pruned_again() {
     let once = short(&text, "2-12 hors focus\n14-30 sans lien\n32-39 sans lien");
     let id = &once.prune_id;
     let markers: Vec<&str> = once.pruned_text.lines().filter(|line| is_marker(line)).collect();
-    let first = format!("[tamis cut 2-12: less relevant; restore: recover_text or tamis recover {id} 2-12]");
-    assert_eq!(markers, [first.as_str(), "[tamis 14-30: unrelated]", "[tamis 32-39]"]);
+    let first = format!("[tamis cut 2-12: off goal; restore: recover_text or tamis recover {id} 2-12]");
+    assert_eq!(markers, [first.as_str(), "[tamis 14-30]", "[tamis 32-39]"]);
     assert_eq!(once.annotations[1].marker, markers[1]);
-    assert_eq!(once.annotations[1].reason, "unrelated");
+    assert_eq!(once.annotations[1].reason, "off goal");
     // Every line is small, and one first marker would take more than it saves.
     assert_eq!(short(&text, "2-3 hors focus").annotations, []);
     let again = short(&(once.pruned_text.clone() + &text), "8-20 hors focus");
-    let named = format!("[tamis cut 8-20 of {}: less relevant]", again.prune_id);
+    let named = format!("[tamis cut 8-20 of {}: off goal]", again.prune_id);
     assert!(again.pruned_text.contains(&named), "{}", again.pruned_text);
     for marker in markers {
         assert!(again.pruned_text.contains(marker), "{}", again.pruned_text);

@@ -1,19 +1,19 @@
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use tamis_sieve::{PruneOptions, PruneWarning, Pruned};
+use tamis_sieve::{PruneOptions, Pruned};
 use tamis_text::TextKind;
 use tamis_tools::PruneJob;
 
 use super::read::one_or_all;
 use crate::error::{CliError, CliResult};
-use crate::input::{self, Input};
-use crate::operation::{Operations, print_warnings, share, utf8_or_print};
+use crate::input::{self, Input, MAX_INPUT_BYTES};
+use crate::operation::{LARGE_TEXT_BYTES, Operations, PruneSummary, share, utf8_or_print};
 use crate::{print, setup, style};
 
 /// Cut a text down to what a goal needs
@@ -38,9 +38,9 @@ pub(crate) struct Prune {
     /// Cut lines that score below this, 0 to 1; a higher threshold cuts more
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share)]
     threshold: f64,
-    /// Time limit in milliseconds; if it passes, print the whole text
-    #[arg(long, value_name = "MS", default_value_t = PruneOptions::default().timeout.as_millis() as u64, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    timeout_ms: u64,
+    /// Time limit in milliseconds; if it passes, print the whole text [default: 20000, for large texts none]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    timeout_ms: Option<u64>,
     /// Prefix each line with its number in the original
     #[arg(long)]
     annotate_lines: bool,
@@ -98,15 +98,19 @@ impl Prune {
         head: impl FnOnce() -> CliResult,
     ) -> Result<Option<Pruned>, CliError> {
         let mut source = open(path)?;
-        let bytes = match input::read(&mut source).map_err(|error| CliError::unreadable(path, error))? {
+        let file = (self.files.len() > 1).then_some(path);
+        let most = if self.json { MAX_INPUT_BYTES } else { LARGE_TEXT_BYTES };
+        let read = input::read(&mut source, most).map_err(|error| CliError::unreadable(path, error))?;
+        let bytes = match read {
             Input::Whole(bytes) => bytes,
             Input::Beginning(_) if self.json => {
                 return Err(CliError::failed(anyhow::anyhow!("the text is larger than 64 MiB"))
-                    .hint("without --json it is printed whole"));
+                    .hint("without --json it is pruned as it comes"));
             }
             Input::Beginning(bytes) => {
                 head()?;
-                return pass_through(&bytes, &mut source).map(|()| None);
+                let mut text = Cursor::new(bytes).chain(source);
+                return self.print_large(operations, file, &mut text).map(|()| None);
             }
         };
         if self.json {
@@ -116,11 +120,24 @@ impl Prune {
         }
         head()?;
         let Some(text) = utf8_or_print(bytes)? else { return Ok(None) };
-        let (job, pruned) = operations.prune(self.job(text))?;
+        let job = self.job(text);
+        if operations.is_large(&job) {
+            return self.print_large(operations, file, &mut job.text.as_bytes()).map(|()| None);
+        }
+        let (job, pruned) = operations.prune(job)?;
         print::bytes(style::pruned(&pruned.pruned_text).as_bytes())?;
-        let file = (self.files.len() > 1).then_some(path);
-        operations.print_summary(file, &pruned, &job.text, "--goal");
+        operations.print_summary(file, &PruneSummary::of(&pruned, &job.text), "--goal");
         Ok(None)
+    }
+
+    fn print_large(&self, operations: &Operations, file: Option<&Path>, text: &mut dyn Read) -> CliResult {
+        let options =
+            PruneOptions { timeout: self.timeout(Duration::MAX), ..self.job(String::new()).options };
+        operations.print_large(file, text, &self.goal, options, "--goal")
+    }
+
+    fn timeout(&self, default: Duration) -> Duration {
+        self.timeout_ms.map_or(default, Duration::from_millis)
     }
 
     fn job(&self, text: String) -> PruneJob {
@@ -134,7 +151,7 @@ impl Prune {
             threshold: self.threshold as f32,
             max_prune_ratio: self.max_prune_ratio,
             min_keep_lines: self.min_keep_lines,
-            timeout: Duration::from_millis(self.timeout_ms),
+            timeout: self.timeout(job.options.timeout),
             annotate_lines: self.annotate_lines,
             include_markers: !self.no_markers,
             ..job.options
@@ -149,17 +166,4 @@ fn open(path: &Path) -> Result<Box<dyn Read>, CliError> {
         return Ok(Box::new(std::io::stdin().lock()));
     }
     Ok(Box::new(File::open(path).map_err(|error| CliError::unreadable(path, error))?))
-}
-
-/// Prints a text that is too large to be pruned, without holding it in memory.
-fn pass_through(beginning: &[u8], rest: &mut impl Read) -> CliResult {
-    print_warnings(&[PruneWarning::InputTooLarge]);
-    print::bytes(beginning)?;
-    let mut block = vec![0; 1 << 16];
-    loop {
-        match rest.read(&mut block)? {
-            0 => return Ok(()),
-            count => print::bytes(&block[..count])?,
-        }
-    }
 }

@@ -5,7 +5,7 @@ use tamis_sieve::{LineRanges, PastedCuts, PastedError, RecentPrune, RecoverError
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
-use crate::operation::Operations;
+use crate::operation::{Operations, Stdout};
 use crate::table::{self, Align, Table};
 use crate::{escape, input, print, setup, times};
 
@@ -60,8 +60,15 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
         ranges.push((1, i64::MAX));
     }
     let recovered = operations.run(async |context| {
-        context.services.recover(prune_id, ranges, arguments.numbers, context.caller).await
+        context.services.recover(prune_id.clone(), ranges, arguments.numbers, context.caller).await
     })?;
+    if is_whole
+        && !arguments.json
+        && !arguments.numbers
+        && let Err(RecoverError::TooLarge { .. }) = recovered
+    {
+        return operations.services.sieve.write_original(&prune_id, &mut Stdout).map_err(explain);
+    }
     let mut recovered = recovered.map_err(explain)?;
     // The empty line after the last newline is no line to a person.
     let last = recovered.metadata.ranges.last().map_or(0, |range| range.end_line);

@@ -184,6 +184,7 @@ fn a_text_too_large_to_prune_is_passed_through() {
     const MEBIBYTES: usize = 400;
     let fixture = Fixture::new();
     let mut prune = fixture.tamis(&["prune", "--goal", "x"]);
+    prune.env("TAMIS_MAX_BYTES", "67108864");
     prune.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut prune = prune.spawn().unwrap();
     let (mut input, mut output) = (prune.stdin.take().unwrap(), prune.stdout.take().unwrap());

@@ -1,0 +1,681 @@
+//! Large texts: which lines stay, decided in two passes with bounded memory.
+//!
+//! The first pass ([`LargeSurvey`]) counts templates, numbers and words of the goal. The second ([`LargeSelector`]) picks the
+//! lines that could stay, with their neighbours, and lets the engine score those of each segment as one text; everything else is
+//! cut. Lines that must stay are those of logs of any size: errors with their context, directives, and the key lines of
+//! [`crate::scorer`].
+//!
+//! Both passes take the text in pieces of any size, and the result does not depend on the pieces.
+
+mod scan;
+
+use std::borrow::Cow;
+
+use tamis_text::{StepOutcome, TextKind, is_separator_line, step_outcome, strip_ansi_escapes};
+
+use crate::goal::{GOAL_BYTES, Goal, clip};
+use crate::logs::reports_error;
+use crate::outliers::has_failed_http_status;
+use crate::protect::{ERROR_CONTEXT, TRACE_LINES, has_marker, is_trace, protection_begins, protection_ends};
+use crate::select::most_cut;
+use crate::{
+    Cut, CutCause, CutPlace, CutReason, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, TextAnalysis,
+};
+use scan::{DIRECTIVE, ERROR_WORD, FIELDS, Found, MOST_TERMS, Patterns, SEVERE, STATUS, Template, template};
+
+/// Counters in each of the two rows of the template table. A count is the lower one of the two, so two rare templates are
+/// mistaken for frequent ones only if both rows collide.
+const COUNTERS: usize = 1 << 22;
+/// Templates whose numbers are summed up: the first that have [`ENOUGH_LINES`].
+const SUMMED_TEMPLATES: usize = 4096;
+/// A template needs this many lines for a meaningful mean.
+const ENOUGH_LINES: u32 = 30;
+/// A value further from the mean than this many standard deviations is an outlier.
+const DEVIATIONS: f64 = 6.0;
+/// A template with up to `RARE` lines is rare, in a text where most lines have a template with `REPEATED` lines or more.
+const RARE: u32 = 2;
+const REPEATED: u32 = 5;
+/// A template with this many lines gets an example: its first line.
+const MANY: u32 = 4;
+/// Outliers and failures without the contract's words that stay, for each template.
+const MOST_KEY_LINES: u16 = 200;
+/// The rarest combinations of the goal's words stay, up to one line in this many.
+const ONE_LINE_IN: u64 = 100;
+const FEW_LINES: u64 = 3;
+/// Lines that the engine sees on each side of a line that could stay.
+const NEIGHBOURS: usize = 3;
+/// The engine scores the picked lines of so many lines together.
+const SEGMENT_LINES: usize = 1 << 17;
+/// If more lines or bytes of a segment are picked, they stay without being scored, without their neighbours.
+const MOST_PICKED_LINES: usize = 1 << 14;
+const MOST_PICKED_BYTES: usize = 8 << 20;
+/// The engine sees this much of a line.
+const PICKED_LINE_BYTES: usize = 4 << 10;
+/// Longer lines are read in parts of this size.
+const PART_BYTES: usize = 64 << 10;
+/// With more cuts than this, the rest of the text stays whole, so that the list of cuts cannot exhaust memory.
+const MOST_CUTS: usize = 4_000_000;
+/// The scores of lines that are not picked, whose template repeats or not.
+const REPEATED_SCORE: f32 = 0.1;
+const SINGLE_SCORE: f32 = 0.3;
+
+/// The first pass over a large text.
+pub struct LargeSurvey {
+    patterns: Patterns,
+    goal: String,
+    counts: TemplateCounts,
+    sums: Sums,
+    /// How many lines have each combination of the goal's terms.
+    combinations: Vec<u64>,
+    written: u64,
+    feeder: LineFeeder,
+    line: LineReading,
+}
+
+impl LargeSurvey {
+    pub fn new(goal: &str) -> LargeSurvey {
+        LargeSurvey {
+            patterns: Patterns::of(&Goal::read(goal)),
+            goal: clip(goal, GOAL_BYTES).to_owned(),
+            counts: TemplateCounts::new(),
+            sums: Sums::new(),
+            combinations: vec![0; 1 << MOST_TERMS],
+            written: 0,
+            feeder: LineFeeder::default(),
+            line: LineReading::default(),
+        }
+    }
+
+    /// Reads the next bytes of the text.
+    pub fn read(&mut self, bytes: &[u8]) {
+        let LargeSurvey { patterns, counts, sums, combinations, written, feeder, line, .. } = self;
+        feeder.feed(bytes, |part, is_end| {
+            line.add(part, patterns);
+            if is_end {
+                let LineReading { template, found, .. } = std::mem::take(line);
+                combinations[usize::from(found.terms)] += 1;
+                if let Some(template) = template.filter(|template| !template.is_blank) {
+                    *written += 1;
+                    let count = counts.add(template.hash);
+                    sums.add(&template, count);
+                }
+            }
+        });
+    }
+
+    /// The second pass, for the same text. `marker_bytes` is what a block must exceed to be cut.
+    pub fn finish(mut self, limits: PruneLimits, marker_bytes: fn(&Cut) -> usize) -> LargeSelector {
+        self.end();
+        let (once, unrepeated) = self.counts.lines_of_rare_templates();
+        let is_repetitive =
+            self.written.saturating_sub(unrepeated) * 2 >= self.written && once * 5 <= self.written;
+        let wanted = wanted_combinations(&self.combinations);
+        let has_goal = wanted.iter().any(|&wanted| wanted);
+        LargeSelector {
+            survey: Survey {
+                patterns: self.patterns,
+                goal: self.goal,
+                counts: self.counts,
+                sums: self.sums,
+                wanted,
+                is_repetitive,
+                may_cut_single: is_repetitive || has_goal,
+            },
+            limits,
+            marker_bytes,
+            seen: vec![0; COUNTERS / 64],
+            key_lines: vec![0; COUNTERS],
+            feeder: LineFeeder::default(),
+            line: LineReading::default(),
+            lines: 0,
+            segment: Segment::default(),
+            context: Context::default(),
+            run: Run::default(),
+            cuts: Vec::new(),
+        }
+    }
+
+    fn end(&mut self) {
+        let last = std::mem::take(&mut self.feeder).finish();
+        self.read(&last);
+        self.read(b"\n");
+    }
+}
+
+/// The combinations of the goal's terms that stay: those that say most, as long as few lines have them.
+fn wanted_combinations(combinations: &[u64]) -> Vec<bool> {
+    let lines: u64 = combinations.iter().sum();
+    let weight = |term: usize| {
+        let with: u64 =
+            combinations.iter().enumerate().filter(|(bits, _)| bits >> term & 1 == 1).map(|(_, n)| n).sum();
+        libm::log(1.0 + (lines as f64 - with as f64 + 0.5) / (with as f64 + 0.5))
+    };
+    let weights: Vec<f64> = (0..MOST_TERMS).map(weight).collect();
+    let score = |bits: usize| {
+        (0..MOST_TERMS).filter(|term| bits >> term & 1 == 1).map(|term| weights[term]).sum::<f64>()
+    };
+    let mut known: Vec<usize> = (1..combinations.len()).filter(|&bits| combinations[bits] > 0).collect();
+    known.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
+    let most = (lines / ONE_LINE_IN).max(FEW_LINES);
+    let mut wanted = vec![false; combinations.len()];
+    let mut taken = 0;
+    for bits in known {
+        taken += combinations[bits];
+        if taken > most {
+            break;
+        }
+        wanted[bits] = true;
+    }
+    wanted
+}
+
+/// What the first pass found.
+struct Survey {
+    patterns: Patterns,
+    goal: String,
+    counts: TemplateCounts,
+    sums: Sums,
+    wanted: Vec<bool>,
+    /// Most lines are repetitions, so a rare template stands out.
+    is_repetitive: bool,
+    /// Whether lines of rare templates may be cut: not on a guess.
+    may_cut_single: bool,
+}
+
+/// The second pass over a large text.
+pub struct LargeSelector {
+    survey: Survey,
+    limits: PruneLimits,
+    marker_bytes: fn(&Cut) -> usize,
+    /// Which templates have had their first line, and how many key lines each has had.
+    seen: Vec<u64>,
+    key_lines: Vec<u16>,
+    feeder: LineFeeder,
+    line: LineReading,
+    lines: usize,
+    segment: Segment,
+    context: Context,
+    run: Run,
+    cuts: Vec<Cut>,
+}
+
+/// The lines since the last segment ended.
+#[derive(Default)]
+struct Segment {
+    lines: Vec<SegmentLine>,
+    /// The beginnings of all lines that may be picked, one after another, each with its end.
+    text: String,
+    /// For each picked line its number in the segment.
+    picked: Vec<u32>,
+    /// The beginnings of the last lines that were not picked.
+    before: Vec<(u32, String)>,
+    /// How many more lines are picked as neighbours.
+    after: usize,
+    is_overfull: bool,
+}
+
+#[derive(Clone, Copy)]
+struct SegmentLine {
+    bytes: u32,
+    repeats: bool,
+    stays: bool,
+    is_key: bool,
+    /// Scored by the engine or by its template.
+    score: f32,
+}
+
+/// What the lines above say about the next ones.
+#[derive(Default)]
+struct Context {
+    is_inside_directives: bool,
+    /// How many more lines a stack trace may have, and stay after an error.
+    trace_left: usize,
+    stay_left: usize,
+    /// The last line reports an error.
+    is_report: bool,
+}
+
+/// Neighbouring lines that are cut together, as far as they are known.
+#[derive(Default)]
+struct Run {
+    first: usize,
+    lines: usize,
+    bytes: usize,
+    repeats: usize,
+}
+
+impl LargeSelector {
+    /// Reads the next bytes of the text.
+    pub fn read(&mut self, bytes: &[u8], interrupted: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        let mut feeder = std::mem::take(&mut self.feeder);
+        let mut outcome = Ok(());
+        feeder.feed(bytes, |part, is_end| {
+            if outcome.is_ok() {
+                self.line.add(part, &self.survey.patterns);
+                if is_end {
+                    outcome = self.end_line(part, interrupted);
+                }
+            }
+        });
+        self.feeder = feeder;
+        outcome
+    }
+
+    /// The cuts of the text, within the limits.
+    pub fn finish(mut self, interrupted: &dyn Fn() -> bool) -> Result<LargeVerdict, EngineError> {
+        let last = std::mem::take(&mut self.feeder).finish();
+        let is_empty = last.is_empty() && self.line.bytes == 0;
+        self.line.add(&last, &self.survey.patterns);
+        self.end_line(&last, interrupted)?;
+        if is_empty && let Some(line) = self.segment.lines.last_mut() {
+            // The empty line after the last newline stays, as in every text.
+            line.stays = true;
+        }
+        self.end_segment(interrupted)?;
+        self.end_run();
+        if self.limits.min_keep_lines > self.lines {
+            return Err(EngineError::ConstraintsUnmet);
+        }
+        let cuts = within_limits(self.cuts, most_cut(self.lines, &self.limits));
+        Ok(LargeVerdict { lines: self.lines, cuts })
+    }
+
+    fn end_line(&mut self, part: &[u8], interrupted: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        let LineReading { template, found, bytes, head } = std::mem::take(&mut self.line);
+        let Some(template) = template else { return Ok(()) };
+        // A line of one part was not copied.
+        let text: &[u8] = if head.is_empty() { part } else { &head };
+        let text = &text[..text.len().min(PICKED_LINE_BYTES)];
+        self.lines += 1;
+        let line = self.judge(text, &template, found);
+        let line = SegmentLine { bytes: u32::try_from(bytes + 1).unwrap_or(u32::MAX), ..line };
+        self.pick(line, text);
+        if self.segment.lines.len() == SEGMENT_LINES {
+            self.end_segment(interrupted)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a line stays, or could, whatever its neighbours are.
+    fn judge(&mut self, text: &[u8], template: &Template, found: Found) -> SegmentLine {
+        let survey = &self.survey;
+        let slot = TemplateCounts::slots(template.hash)[0];
+        let count = if template.is_blank { REPEATED } else { survey.counts.count(template.hash) };
+        let is_first = !template.is_blank && self.seen[slot / 64] >> (slot % 64) & 1 == 0;
+        self.seen[slot / 64] |= 1 << (slot % 64);
+        let mut line = SegmentLine {
+            bytes: 0,
+            repeats: count > 1 && !is_first,
+            stays: self.lines <= self.limits.keep_first_lines,
+            is_key: false,
+            score: if count >= REPEATED { REPEATED_SCORE } else { SINGLE_SCORE },
+        };
+        if !survey.may_cut_single && count < REPEATED {
+            line.score = 1.0;
+        }
+        let is_rare = survey.is_repetitive && count <= RARE;
+        let is_wanted = survey.wanted[usize::from(found.terms)];
+        let is_outlier = survey.sums.is_outlier(template);
+        let is_example = is_first && count >= MANY;
+        let has_failed = found.signs & STATUS != 0 && has_failed_http_status(&String::from_utf8_lossy(text));
+        line.stays |= self.context.next_line();
+        let needs_text = found.signs & !STATUS != 0 || is_rare || is_example || self.context.is_open();
+        if needs_text || has_failed || is_wanted || is_outlier {
+            let is_clipped = text.len() == PICKED_LINE_BYTES;
+            let text = String::from_utf8_lossy(text);
+            let plain = strip_ansi_escapes(&text);
+            let has_passed = step_outcome(&plain) == Some(StepOutcome::Passed);
+            let is_plain = !has_passed && !is_separator_line(&plain);
+            line.is_key = is_wanted || (is_plain && (is_rare || is_example));
+            let is_limited = (found.signs & SEVERE != 0 && !has_passed) || is_outlier || has_failed;
+            if is_limited && self.key_lines[slot] < MOST_KEY_LINES {
+                self.key_lines[slot] += 1;
+                line.is_key = true;
+            }
+            line.stays |= self.context.protects(&plain, found, has_passed)
+                || (is_clipped && found.signs & DIRECTIVE != 0);
+        }
+        line
+    }
+
+    /// Adds a line to the segment, and its text if the engine is to see it.
+    fn pick(&mut self, line: SegmentLine, text: &[u8]) {
+        let segment = &mut self.segment;
+        let number = segment.lines.len() as u32;
+        segment.lines.push(line);
+        if self.context.is_report {
+            let from = segment.lines.len().saturating_sub(ERROR_CONTEXT + 1);
+            segment.lines[from..].iter_mut().for_each(|line| line.stays = true);
+        }
+        if segment.is_overfull {
+            return;
+        }
+        let is_picked = line.is_key || line.stays;
+        if is_picked {
+            segment.after = NEIGHBOURS;
+            for (number, text) in std::mem::take(&mut segment.before) {
+                segment.picked.push(number);
+                segment.push_text(text.as_bytes());
+            }
+        }
+        if is_picked || segment.after > 0 {
+            segment.after -= usize::from(!is_picked);
+            segment.picked.push(number);
+            segment.push_text(text);
+            segment.is_overfull =
+                segment.picked.len() > MOST_PICKED_LINES || segment.text.len() > MOST_PICKED_BYTES;
+        } else {
+            let mut oldest = match segment.before.len() == NEIGHBOURS {
+                true => segment.before.remove(0).1,
+                false => String::new(),
+            };
+            oldest.clear();
+            oldest.push_str(&String::from_utf8_lossy(text));
+            segment.before.push((number, oldest));
+        }
+    }
+
+    /// Scores the picked lines of the segment, and turns all its lines into cuts.
+    fn end_segment(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        if interrupted() {
+            return Err(EngineError::Interrupted);
+        }
+        let mut segment = std::mem::take(&mut self.segment);
+        if !segment.is_overfull && !segment.picked.is_empty() {
+            let text = segment.text.strip_suffix('\n').unwrap_or(&segment.text);
+            let view = PlainText::of(text);
+            let analysis = TextAnalysis::read(&view, &self.survey.goal, TextKind::Logs, interrupted)?;
+            let protected = analysis.protected(0);
+            for (at, &number) in segment.picked.iter().enumerate() {
+                let line = &mut segment.lines[number as usize];
+                line.score = analysis.scores()[at];
+                // The last line of this text is not that of the whole text.
+                line.stays |= protected[at] && at + 1 < segment.picked.len();
+            }
+        }
+        let first = self.lines - segment.lines.len();
+        for (index, line) in segment.lines.iter().enumerate() {
+            let score = if line.is_key { line.score.max(DEFAULT_THRESHOLD) } else { line.score };
+            if !line.stays && score < self.limits.threshold && self.cuts.len() < MOST_CUTS {
+                if self.run.lines == 0 {
+                    self.run.first = first + index + 1;
+                }
+                self.run.lines += 1;
+                self.run.bytes += line.bytes as usize;
+                self.run.repeats += usize::from(line.repeats);
+            } else {
+                self.end_run();
+            }
+        }
+        segment.lines.clear();
+        self.segment.lines = segment.lines;
+        Ok(())
+    }
+
+    fn end_run(&mut self) {
+        let Run { first, lines, bytes, repeats } = std::mem::take(&mut self.run);
+        if lines == 0 {
+            return;
+        }
+        let cause = if repeats * 2 > lines { CutCause::Repetitions } else { CutCause::Unrelated };
+        let reason = CutReason { cause, place: CutPlace::Lines(lines) };
+        let cut = Cut { first_line: first, last_line: first + lines - 1, reason };
+        if (self.marker_bytes)(&cut) < bytes {
+            self.cuts.push(cut);
+        }
+    }
+}
+
+/// What is cut from a large text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargeVerdict {
+    /// How many lines the text has.
+    pub lines: usize,
+    /// In order, with at least one kept line between two cuts.
+    pub cuts: Vec<Cut>,
+}
+
+/// Leaves out the smallest cuts until no more than `most` lines are cut.
+fn within_limits(mut cuts: Vec<Cut>, most: usize) -> Vec<Cut> {
+    let size = |cut: &Cut| cut.last_line - cut.first_line + 1;
+    let mut total: usize = cuts.iter().map(size).sum();
+    if total <= most {
+        return cuts;
+    }
+    let mut order: Vec<usize> = (0..cuts.len()).collect();
+    order.sort_by_key(|&index| (size(&cuts[index]), index));
+    let mut goes = vec![true; cuts.len()];
+    for index in order {
+        if total <= most {
+            break;
+        }
+        total -= size(&cuts[index]);
+        goes[index] = false;
+    }
+    let mut goes = goes.into_iter();
+    cuts.retain(|_| goes.next().unwrap_or(false));
+    cuts
+}
+
+impl Segment {
+    fn push_text(&mut self, line: &[u8]) {
+        self.text.push_str(&String::from_utf8_lossy(line));
+        self.text.push('\n');
+    }
+}
+
+impl Context {
+    /// Whether the next line stays because an error is just above it.
+    fn next_line(&mut self) -> bool {
+        self.is_report = false;
+        let stays = self.stay_left > 0;
+        self.stay_left = self.stay_left.saturating_sub(1);
+        stays
+    }
+
+    /// Whether a line may stay because of lines further above.
+    fn is_open(&self) -> bool {
+        self.is_inside_directives || self.trace_left > 0
+    }
+
+    /// Whether the contract's rules keep this line, given those above.
+    fn protects(&mut self, line: &str, found: Found, has_passed: bool) -> bool {
+        let is_error = found.signs & ERROR_WORD != 0;
+        let mut stays = is_error || self.is_inside_directives;
+        if found.signs & DIRECTIVE != 0 {
+            self.is_inside_directives |= protection_begins(line);
+            stays |= self.is_inside_directives || protection_ends(line) || has_marker(line);
+            self.is_inside_directives &= !protection_ends(line);
+        }
+        if is_error && !has_passed && reports_error(line) {
+            self.is_report = true;
+            self.trace_left = TRACE_LINES;
+            self.stay_left = ERROR_CONTEXT;
+        } else if self.trace_left > 0 && !line.trim().is_empty() {
+            self.trace_left -= 1;
+            match is_trace(line) {
+                true => stays = true,
+                false => self.trace_left = 0,
+            }
+        }
+        stays
+    }
+}
+
+/// A line, as far as it was read.
+#[derive(Default)]
+struct LineReading {
+    template: Option<Template>,
+    found: Found,
+    bytes: usize,
+    /// The beginning of a line that has several parts.
+    head: Vec<u8>,
+}
+
+impl LineReading {
+    fn add(&mut self, part: &[u8], patterns: &Patterns) {
+        let plain: Cow<'_, [u8]> = match memchr::memchr(0x1b, part) {
+            Some(_) => {
+                Cow::Owned(strip_ansi_escapes(&String::from_utf8_lossy(part)).into_owned().into_bytes())
+            }
+            None => Cow::Borrowed(part),
+        };
+        let found = patterns.find(&plain);
+        self.found.terms |= found.terms;
+        self.found.signs |= found.signs;
+        if self.template.is_none() {
+            self.template = Some(template(&plain));
+            if part.len() == PART_BYTES {
+                self.head = part[..PICKED_LINE_BYTES].to_vec();
+            }
+        }
+        self.bytes += part.len();
+    }
+}
+
+/// Splits a text that comes in pieces into lines, and long lines into parts at fixed places.
+#[derive(Default)]
+struct LineFeeder {
+    /// The beginning of a part whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl LineFeeder {
+    /// Calls `visit` with each part that is complete, and whether it ends its line.
+    fn feed(&mut self, mut bytes: &[u8], mut visit: impl FnMut(&[u8], bool)) {
+        while !bytes.is_empty() {
+            let room = PART_BYTES - self.rest.len();
+            let end = memchr::memchr(b'\n', &bytes[..bytes.len().min(room + 1)]);
+            match end {
+                Some(end) if self.rest.is_empty() => {
+                    visit(&bytes[..end], true);
+                    bytes = &bytes[end + 1..];
+                }
+                Some(end) => {
+                    self.rest.extend_from_slice(&bytes[..end]);
+                    visit(&self.rest, true);
+                    self.rest.clear();
+                    bytes = &bytes[end + 1..];
+                }
+                // One byte more than a part, and no end: the line goes on.
+                None if bytes.len() > room => {
+                    self.rest.extend_from_slice(&bytes[..room]);
+                    visit(&self.rest, false);
+                    self.rest.clear();
+                    bytes = &bytes[room..];
+                }
+                None => {
+                    self.rest.extend_from_slice(bytes);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What follows the last newline.
+    fn finish(self) -> Vec<u8> {
+        self.rest
+    }
+}
+
+/// A count-min sketch: how many lines have each template.
+struct TemplateCounts {
+    rows: [Vec<u32>; 2],
+}
+
+impl TemplateCounts {
+    fn new() -> TemplateCounts {
+        TemplateCounts { rows: [vec![0; COUNTERS], vec![0; COUNTERS]] }
+    }
+
+    fn slots(hash: u64) -> [usize; 2] {
+        [hash as usize % COUNTERS, (hash >> 40) as usize % COUNTERS]
+    }
+
+    /// Counts a line, and returns the count with it.
+    fn add(&mut self, hash: u64) -> u32 {
+        let [one, other] = TemplateCounts::slots(hash);
+        let [first, second] = &mut self.rows;
+        first[one] = first[one].saturating_add(1);
+        second[other] = second[other].saturating_add(1);
+        first[one].min(second[other])
+    }
+
+    fn count(&self, hash: u64) -> u32 {
+        let [one, other] = TemplateCounts::slots(hash);
+        self.rows[0][one].min(self.rows[1][other])
+    }
+
+    /// The number of lines of templates with at most [`RARE`] lines, and with fewer than [`REPEATED`].
+    fn lines_of_rare_templates(&self) -> (u64, u64) {
+        let lines = |most: u32| {
+            self.rows[0].iter().filter(|&&count| count <= most).map(|&count| u64::from(count)).sum()
+        };
+        (lines(RARE), lines(REPEATED - 1))
+    }
+}
+
+/// Sums of the numbers in lines of frequent templates, and of their squares.
+struct Sums {
+    /// By the lower bits of the hash; the hash says whose it is.
+    slots: Vec<(u64, u32)>,
+    sums: Vec<[(f64, f64); FIELDS]>,
+    counts: Vec<f64>,
+}
+
+impl Sums {
+    fn new() -> Sums {
+        Sums { slots: vec![(0, u32::MAX); 4 * SUMMED_TEMPLATES], sums: Vec::new(), counts: Vec::new() }
+    }
+
+    fn slot(&self, hash: u64) -> usize {
+        let mut slot = hash as usize % self.slots.len();
+        while self.slots[slot].1 != u32::MAX && self.slots[slot].0 != hash {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+
+    fn add(&mut self, template: &Template, count: u32) {
+        if template.fields == 0 || count < ENOUGH_LINES {
+            return;
+        }
+        let slot = self.slot(template.hash);
+        if self.slots[slot].1 == u32::MAX {
+            if self.sums.len() == SUMMED_TEMPLATES {
+                return;
+            }
+            self.slots[slot] = (template.hash, self.sums.len() as u32);
+            self.sums.push([(0.0, 0.0); FIELDS]);
+            self.counts.push(0.0);
+        }
+        let index = self.slots[slot].1 as usize;
+        self.counts[index] += 1.0;
+        for (sums, &value) in self.sums[index].iter_mut().zip(&template.values[..template.fields]) {
+            if !value.is_nan() {
+                sums.0 += value;
+                sums.1 += value * value;
+            }
+        }
+    }
+
+    /// Whether a number of the line is far from those of the other lines with its template.
+    fn is_outlier(&self, template: &Template) -> bool {
+        if template.fields == 0 {
+            return false;
+        }
+        let index = self.slots[self.slot(template.hash)].1;
+        if index == u32::MAX {
+            return false;
+        }
+        let count = self.counts[index as usize];
+        count >= f64::from(ENOUGH_LINES)
+            && self.sums[index as usize].iter().zip(&template.values[..template.fields]).any(
+                |(sums, &value)| {
+                    let mean = sums.0 / count;
+                    let variance = (sums.1 / count - mean * mean).max(0.0);
+                    (value - mean).abs() > DEVIATIONS * variance.sqrt().max(1e-9)
+                },
+            )
+    }
+}
