@@ -6,6 +6,7 @@
 
 use std::io::{self, BufWriter, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Instant, SystemTime};
@@ -170,8 +171,10 @@ fn read_once(
 ) -> io::Result<Result<ReadText, Whole>> {
     let (sender, receiver) = sync_channel::<Arc<Vec<u8>>>(WAITING_PIECES);
     let packer = &mut *spool;
+    let has_failed = AtomicBool::new(false);
+    let has_failed = &has_failed;
     thread::scope(|scope| {
-        let packing = scope.spawn(move || packer.pack(receiver));
+        let packing = scope.spawn(move || packer.pack(receiver, has_failed));
         let mut utf8 = Utf8Check::default();
         let (mut bytes, mut last, mut has_earlier_markers) = (0, None, false);
         let mut stopped = None;
@@ -182,7 +185,7 @@ fn read_once(
             (last, bytes) = (Some(end), bytes + piece.len() as u64);
             let piece = Arc::new(piece);
             // Whatever was read must reach the spool, since the text may be a pipe.
-            if sender.send(Arc::clone(&piece)).is_err() {
+            if sender.send(Arc::clone(&piece)).is_err() || has_failed.load(Ordering::Relaxed) {
                 stopped = Some(Whole::Because(PruneWarning::RecoveryUnavailable));
             } else if !utf8.is_valid(&piece) {
                 stopped = Some(Whole::NotUtf8);

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::SystemTime;
 
@@ -31,16 +32,20 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Compresses the pieces until there are no more. Returns the hash of the text.
-    pub(crate) fn pack(&mut self, pieces: Receiver<Arc<Vec<u8>>>) -> io::Result<blake3::Hash> {
+    /// Compresses the pieces until there are no more. Returns the hash of the text. After a failure, `has_failed` asks for no more
+    /// pieces, and those that still come are kept in memory.
+    pub(crate) fn pack(
+        &mut self,
+        pieces: Receiver<Arc<Vec<u8>>>,
+        has_failed: &AtomicBool,
+    ) -> io::Result<blake3::Hash> {
         let mut hasher = blake3::Hasher::new();
         let mut encoder = zstd::Encoder::new(&self.writer, LEVEL)?;
         let mut failed = None;
         for piece in pieces {
             self.unflushed.push(Arc::clone(&piece));
-            // After a failure the pieces are only kept. The sender notices it at the next piece.
             if failed.is_some() {
-                break;
+                continue;
             }
             hasher.update(&piece);
             let mut write = || {
@@ -55,6 +60,7 @@ impl Spool {
                 Ok(())
             };
             failed = write().err();
+            has_failed.store(failed.is_some(), Ordering::Relaxed);
         }
         if let Some(error) = failed {
             return Err(error);
