@@ -22,7 +22,7 @@ const CUT: &str = "cut ";
 
 /// Shorter blocks are not cut where short markers are written. A marker takes about 20 bytes, but one for every small block
 /// would make up a tenth of the text.
-const SHORT_FORM_BLOCK_BYTES: usize = 110;
+const SHORT_FORM_BLOCK_BYTES: usize = 115;
 
 /// Which form of markers a text gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
