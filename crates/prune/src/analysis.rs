@@ -6,7 +6,7 @@ use tamis_text::{TextKind, split_lines};
 use crate::answers::AnswerInputs;
 use crate::document::DocumentStructure;
 use crate::features::{self, FeatureInputs, FeatureTable};
-use crate::goal::{GOAL_BYTES, Goal, clip};
+use crate::goal::{GOAL_BYTES, Goal, Intent, clip};
 use crate::header::header_end;
 use crate::index::Index;
 use crate::line_attributes::LineAttributes;
@@ -73,7 +73,9 @@ impl<'a> TextAnalysis<'a> {
     /// Lets the records of a listing decide about their lines, if the text is a listing.
     fn settle_records(&self, goal: &str, scores: &mut [f32]) {
         let want = Want::read(goal);
-        if self.kind == TextKind::Logs {
+        // What an agent says about a task mentions tests without asking for their results.
+        let is_question = !want.is_long && !self.goal.intents.contains(&Intent::Task);
+        if self.kind == TextKind::Logs && is_question {
             answers::reports::raise(&self.lines, &want, scores);
         }
         answers::json::raise(&self.lines, &self.view.text, &want, scores);

@@ -163,18 +163,21 @@ impl Want {
         let words = words(question(goal));
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         let (amount, is_stated) = amount(&words);
-        let of_definition = has(&[
-            "defined",
-            "definition",
-            "declared",
-            "declaration",
-            "implemented",
-            "signature",
-            "défini",
-            "définie",
-            "definiert",
-            "definido",
-        ]);
+        // A question that also asks for uses needs all of them.
+        let of_uses =
+            words.iter().any(|word| ["call", "use", "refer"].iter().any(|start| word.starts_with(start)));
+        let of_definition = !of_uses
+            && has(&[
+                "defined",
+                "definition",
+                "declared",
+                "declaration",
+                "implemented",
+                "défini",
+                "définie",
+                "definiert",
+                "definido",
+            ]);
         Want {
             amount,
             is_stated,

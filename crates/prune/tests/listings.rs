@@ -72,6 +72,7 @@ fn every_result_with_the_name_stays() {
             "I have to replace parse_header() everywhere",
             "how many callers does parse_header have",
             "Remplace chaque appel de parse_header",
+            "I am going to change the signature of parse_header; show me who calls it",
         ] {
             check(form, &text, goal, |line| line.contains("parse_header"), 0.3);
         }
