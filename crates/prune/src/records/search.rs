@@ -114,8 +114,9 @@ fn read_unnumbered(source: &mut Source<'_>, at: usize) -> Option<usize> {
 }
 
 fn unnumbered(line: &str) -> Option<&str> {
-    let (path, _) = line.split_once(':')?;
-    (is_path(path) && (path.contains('/') || has_extension(path))).then_some(path)
+    let (path, text) = line.split_once(':')?;
+    // `tests/a.py::test_b` names a test.
+    (!text.starts_with(':') && is_path(path) && (path.contains('/') || has_extension(path))).then_some(path)
 }
 
 fn has_extension(path: &str) -> bool {
