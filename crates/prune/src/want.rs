@@ -54,6 +54,8 @@ pub(crate) struct Want {
     pub(crate) is_open: bool,
     /// Asks where something is defined.
     pub(crate) of_definition: bool,
+    /// Asks how or why something works, which is one thing in one place, however many results a search has.
+    pub(crate) of_explanation: bool,
     /// Too long for a question: it is a task or a text, and its names may be about anything.
     pub(crate) is_long: bool,
     pub(crate) tests: Option<TestsWanted>,
@@ -178,11 +180,14 @@ impl Want {
                 "definiert",
                 "definido",
             ]);
+        let of_explanation = !is_stated
+            && words.first().is_some_and(|word| ["how", "why", "explain"].contains(&word.as_str()));
         Want {
             amount,
             is_stated,
             is_open: has(OPENINGS),
             of_definition,
+            of_explanation,
             is_long: goal.split_whitespace().nth(QUESTION_WORDS).is_some(),
             tests: tests_wanted(&words),
             names: names(goal),

@@ -94,6 +94,24 @@ fn every_result_with_the_name_stays() {
     }
 }
 
+/// How something works is explained in few places, whatever else a search for another word has found.
+#[test]
+fn a_question_how_something_works_does_not_ask_for_every_result() {
+    let mut text = String::new();
+    for index in 0..40 {
+        let topic = if index == 17 { "cache" } else { "widget" };
+        for step in 0..12 {
+            let number = index * 14 + step;
+            let _ =
+                writeln!(text, "module.py:{number}:    value = {topic}_step_{index}_{step}(request, value)");
+        }
+    }
+    for goal in ["how does cache_step_17_3 fill the cache", "why is cache_step_17_3 called so late"] {
+        check("value", &text, goal, |line| line.contains("cache_step_17_3("), 0.5);
+    }
+    check("value", &text, "list all the results with value", |line| !line.is_empty(), 0.0);
+}
+
 #[test]
 fn a_result_keeps_the_file_that_it_is_grouped_under() {
     let text = results("grouped").replacen(

@@ -32,14 +32,18 @@ pub(super) fn decide(listing: &Listing<'_>, verdicts: &mut [Verdict]) {
         return;
     }
     let want = listing.want();
-    let kept = if want.is_stated { Verdict::Answer } else { Verdict::Doubtful };
+    let kept = |number: usize| match (want.is_stated, want.of_explanation) {
+        (true, _) => Verdict::Answer,
+        (_, true) if listing.names_of(number) & listing.named.spelled == 0 => Verdict::Open,
+        _ => Verdict::Doubtful,
+    };
     let selected = select(listing, &entries);
     for (position, &number) in entries.iter().enumerate() {
         verdicts[number] = match &selected {
             Some(selected) if selected[position] => Verdict::Answer,
             Some(_) if want.of_definition => Verdict::Open,
             Some(_) => Verdict::Rest,
-            None => kept,
+            None => kept(number),
         };
     }
     rest_of_context(listing, verdicts);
