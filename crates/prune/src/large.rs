@@ -44,7 +44,7 @@ const ONE_LINE_IN: u64 = 100;
 const FEW_LINES: u64 = 3;
 /// Lines that the engine sees on each side of a line that could stay.
 const NEIGHBOURS: usize = 3;
-/// The engine scores the picked lines of so many lines together.
+/// Lines of a segment. The engine scores those that are picked from one segment together.
 const SEGMENT_LINES: usize = 1 << 17;
 /// If more lines or bytes of a segment are picked, they stay without being scored, without their neighbours.
 const MOST_PICKED_LINES: usize = 1 << 14;

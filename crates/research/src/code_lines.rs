@@ -74,7 +74,7 @@ impl Lexis {
 impl CodeLines {
     pub(crate) fn of(lines: &[&str], path: &str) -> CodeLines {
         let lexis = Lexis::of_path(path);
-        // A text that never ends is none: a quote in a place that is not understood.
+        // A string literal that never ends is not one: the quote means something else here.
         CodeLines::scanned(lines, lexis, true)
             .or_else(|| CodeLines::scanned(lines, lexis, false))
             .unwrap_or(CodeLines { starts: vec![Start::default(); lines.len()], lexis })
@@ -355,7 +355,7 @@ mod tests {
         );
         check("a.cc", "a = R\"x(\nname)\"\nname\n)x\";\nname 1'000\nname\n\"\\\nname\"\nname", &[5, 6, 9]);
         check("A.java", "a = \"\"\"\n  name \"x\"\n  \"\"\";\nname", &[4]);
-        // What does not end is none.
+        // A literal that never ends is not one.
         check("b.js", "it`s\nname\n", &[2]);
     }
 

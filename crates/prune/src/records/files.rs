@@ -5,7 +5,7 @@ use super::RecordRole::{Entry, Filler, Header};
 use super::Source;
 use super::located::is_path;
 
-/// So many paths in a row are a list.
+/// Number of paths in a row that make a list.
 const FEWEST: usize = 4;
 
 pub(super) fn read(source: &mut Source<'_>, at: usize) -> Option<usize> {

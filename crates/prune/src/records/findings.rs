@@ -6,7 +6,7 @@ use super::RecordRole::{Detail, Entry, Filler, Header};
 use super::Source;
 use super::located::{is_path, located};
 
-/// So many findings in a row, of the lines that are looked at, are a listing.
+/// Number of findings, among the lines that are looked at, that make a listing.
 const FEWEST: usize = 2;
 const LOOKED_AT: usize = 12;
 /// The maximum number of lines that a finding quotes or explains.

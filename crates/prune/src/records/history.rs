@@ -35,7 +35,7 @@ const HEAD_LINES: [&str; 26] = [
     "summary:",
 ];
 
-/// So many lines in a row that begin with a hash are a history.
+/// Number of lines in a row that begin with a hash and make a history.
 const ONE_LINE_COMMITS: usize = 3;
 
 pub(super) fn read(source: &mut Source<'_>, at: usize) -> Option<usize> {

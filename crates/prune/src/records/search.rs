@@ -5,7 +5,7 @@ use super::RecordRole::{Detail, Entry, Filler, Header};
 use super::Source;
 use super::located::{is_path, located};
 
-/// So many results in a row are a listing.
+/// Number of results in a row that make a listing.
 const FEWEST: usize = 3;
 
 pub(super) fn read(source: &mut Source<'_>, at: usize) -> Option<usize> {

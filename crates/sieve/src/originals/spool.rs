@@ -16,7 +16,7 @@ use crate::shared_files::{
     FileVersion, Placement, link_into_place, open_plain, remove, temporary_beside, try_hold,
 };
 
-/// So many pieces are held in memory until they are certainly in the file, since no other copy may exist.
+/// Number of pieces that are held in memory until they are certainly in the file, since no other copy may exist.
 const UNFLUSHED_PIECES: usize = 16;
 
 pub(crate) struct Spool {
