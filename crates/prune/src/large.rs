@@ -7,7 +7,9 @@
 //!
 //! Both passes take the text in pieces of any size, and the result does not depend on the pieces.
 
+mod feed;
 mod scan;
+mod templates;
 
 use std::borrow::Cow;
 
@@ -21,20 +23,10 @@ use crate::select::most_cut;
 use crate::{
     Cut, CutCause, CutPlace, CutReason, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, TextAnalysis,
 };
-use scan::{DIRECTIVE, ERROR_WORD, FIELDS, Found, MOST_TERMS, Patterns, SEVERE, STATUS, Template, template};
+use feed::{LineFeeder, PART_BYTES};
+use scan::{DIRECTIVE, ERROR_WORD, Found, MOST_TERMS, Patterns, SEVERE, STATUS, Template, template};
+use templates::{COUNTERS, RARE, REPEATED, Sums, TemplateCounts};
 
-/// Counters in each of the two rows of the template table. A count is the lower one of the two, so two rare templates are
-/// mistaken for frequent ones only if both rows collide.
-const COUNTERS: usize = 1 << 22;
-/// Templates whose numbers are summed up: the first that have [`ENOUGH_LINES`].
-const SUMMED_TEMPLATES: usize = 4096;
-/// A template needs this many lines for a meaningful mean.
-const ENOUGH_LINES: u32 = 30;
-/// A value further from the mean than this many standard deviations is an outlier.
-const DEVIATIONS: f64 = 6.0;
-/// A template with up to `RARE` lines is rare, in a text where most lines have a template with `REPEATED` lines or more.
-const RARE: u32 = 2;
-const REPEATED: u32 = 5;
 /// A template with this many lines gets an example: its first line.
 const MANY: u32 = 4;
 /// Outliers and failures without the contract's words that stay, for each template.
@@ -51,8 +43,6 @@ const MOST_PICKED_LINES: usize = 1 << 14;
 const MOST_PICKED_BYTES: usize = 8 << 20;
 /// The engine sees this much of a line.
 const PICKED_LINE_BYTES: usize = 4 << 10;
-/// Longer lines are read in parts of this size.
-const PART_BYTES: usize = 64 << 10;
 /// With more cuts than this, the rest of the text stays whole, so that the list of cuts cannot exhaust memory.
 const MOST_CUTS: usize = 4_000_000;
 /// The scores of lines that are not picked, whose template repeats or not.
@@ -530,152 +520,5 @@ impl LineReading {
             }
         }
         self.bytes += part.len();
-    }
-}
-
-/// Splits a text that comes in pieces into lines, and long lines into parts at fixed places.
-#[derive(Default)]
-struct LineFeeder {
-    /// The beginning of a part whose end has not come.
-    rest: Vec<u8>,
-}
-
-impl LineFeeder {
-    /// Calls `visit` with each part that is complete, and whether it ends its line.
-    fn feed(&mut self, mut bytes: &[u8], mut visit: impl FnMut(&[u8], bool)) {
-        while !bytes.is_empty() {
-            let room = PART_BYTES - self.rest.len();
-            let end = memchr::memchr(b'\n', &bytes[..bytes.len().min(room + 1)]);
-            match end {
-                Some(end) if self.rest.is_empty() => {
-                    visit(&bytes[..end], true);
-                    bytes = &bytes[end + 1..];
-                }
-                Some(end) => {
-                    self.rest.extend_from_slice(&bytes[..end]);
-                    visit(&self.rest, true);
-                    self.rest.clear();
-                    bytes = &bytes[end + 1..];
-                }
-                // One byte more than a part, and no end: the line goes on.
-                None if bytes.len() > room => {
-                    self.rest.extend_from_slice(&bytes[..room]);
-                    visit(&self.rest, false);
-                    self.rest.clear();
-                    bytes = &bytes[room..];
-                }
-                None => {
-                    self.rest.extend_from_slice(bytes);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// What follows the last newline.
-    fn finish(self) -> Vec<u8> {
-        self.rest
-    }
-}
-
-/// A count-min sketch: how many lines have each template.
-struct TemplateCounts {
-    rows: [Vec<u32>; 2],
-}
-
-impl TemplateCounts {
-    fn new() -> TemplateCounts {
-        TemplateCounts { rows: [vec![0; COUNTERS], vec![0; COUNTERS]] }
-    }
-
-    fn slots(hash: u64) -> [usize; 2] {
-        [hash as usize % COUNTERS, (hash >> 40) as usize % COUNTERS]
-    }
-
-    /// Counts a line, and returns the count with it.
-    fn add(&mut self, hash: u64) -> u32 {
-        let [one, other] = TemplateCounts::slots(hash);
-        let [first, second] = &mut self.rows;
-        first[one] = first[one].saturating_add(1);
-        second[other] = second[other].saturating_add(1);
-        first[one].min(second[other])
-    }
-
-    fn count(&self, hash: u64) -> u32 {
-        let [one, other] = TemplateCounts::slots(hash);
-        self.rows[0][one].min(self.rows[1][other])
-    }
-
-    /// The number of lines of templates with at most [`RARE`] lines, and with fewer than [`REPEATED`].
-    fn lines_of_rare_templates(&self) -> (u64, u64) {
-        let lines = |most: u32| {
-            self.rows[0].iter().filter(|&&count| count <= most).map(|&count| u64::from(count)).sum()
-        };
-        (lines(RARE), lines(REPEATED - 1))
-    }
-}
-
-/// Sums of the numbers in lines of frequent templates, and of their squares.
-struct Sums {
-    /// By the lower bits of the hash; the hash says whose it is.
-    slots: Vec<(u64, u32)>,
-    sums: Vec<[(f64, f64); FIELDS]>,
-    counts: Vec<f64>,
-}
-
-impl Sums {
-    fn new() -> Sums {
-        Sums { slots: vec![(0, u32::MAX); 4 * SUMMED_TEMPLATES], sums: Vec::new(), counts: Vec::new() }
-    }
-
-    fn slot(&self, hash: u64) -> usize {
-        let mut slot = hash as usize % self.slots.len();
-        while self.slots[slot].1 != u32::MAX && self.slots[slot].0 != hash {
-            slot = (slot + 1) % self.slots.len();
-        }
-        slot
-    }
-
-    fn add(&mut self, template: &Template, count: u32) {
-        if template.fields == 0 || count < ENOUGH_LINES {
-            return;
-        }
-        let slot = self.slot(template.hash);
-        if self.slots[slot].1 == u32::MAX {
-            if self.sums.len() == SUMMED_TEMPLATES {
-                return;
-            }
-            self.slots[slot] = (template.hash, self.sums.len() as u32);
-            self.sums.push([(0.0, 0.0); FIELDS]);
-            self.counts.push(0.0);
-        }
-        let index = self.slots[slot].1 as usize;
-        self.counts[index] += 1.0;
-        for (sums, &value) in self.sums[index].iter_mut().zip(&template.values[..template.fields]) {
-            if !value.is_nan() {
-                sums.0 += value;
-                sums.1 += value * value;
-            }
-        }
-    }
-
-    /// Whether a number of the line is far from those of the other lines with its template.
-    fn is_outlier(&self, template: &Template) -> bool {
-        if template.fields == 0 {
-            return false;
-        }
-        let index = self.slots[self.slot(template.hash)].1;
-        if index == u32::MAX {
-            return false;
-        }
-        let count = self.counts[index as usize];
-        count >= f64::from(ENOUGH_LINES)
-            && self.sums[index as usize].iter().zip(&template.values[..template.fields]).any(
-                |(sums, &value)| {
-                    let mean = sums.0 / count;
-                    let variance = (sums.1 / count - mean * mean).max(0.0);
-                    (value - mean).abs() > DEVIATIONS * variance.sqrt().max(1e-9)
-                },
-            )
     }
 }
