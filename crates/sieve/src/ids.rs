@@ -71,6 +71,7 @@ impl PruneId {
             annotate_lines,
             include_markers,
             markers,
+            in_place,
         } = options;
         let mut hasher = blake3::Hasher::new();
         let fields: [&[u8]; 10] = [
@@ -90,7 +91,10 @@ impl PruneId {
             hasher.update(&(field.len() as u64).to_le_bytes());
             hasher.update(field);
         }
-        // Nothing is added where nothing was shown, so that such calls keep their ids.
+        // Nothing is added for what most calls do not have, so that they keep their ids.
+        if *in_place {
+            hasher.update(b"in place");
+        }
         for run in shown {
             hasher.update(format!("{run:?}").as_bytes());
         }

@@ -25,26 +25,56 @@ impl Sieve {
         let id = PruneId::of(request);
         let stored = self.keep_original(&id, request, caller);
         let mut pruned = self.run(request, &id, stored, started, cancelled);
-        if let Some(store) = &self.store {
-            let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
-            // Known from earlier calls. Checked after this call's row, the result would depend on the speed of the writer.
-            if store.ledger.has_problem() {
-                pruned.warnings.push(PruneWarning::LedgerUnavailable);
-            }
-            store.ledger.record_prune(PruneRow {
-                prune_id: pruned.prune_id.clone(),
-                at_ms: milliseconds(SystemTime::now()),
-                caller: caller.clone(),
-                kind: request.kind,
-                lines_before: pruned.stats.original_lines,
-                lines_after: pruned.stats.kept_lines,
-                tokens_before: pruned.stats.tokens_est_before,
-                tokens_after: pruned.stats.tokens_est_after,
-                elapsed: started.elapsed(),
-                fallback,
-            });
-        }
+        self.record_prune(request, caller, started, &mut pruned);
         pruned
+    }
+
+    /// As [`Sieve::prune`], for callers that have the text anyway: if nothing is cut, nothing is stored or recorded. Then the
+    /// error is the cause, or none if there is nothing to cut.
+    pub fn prune_if_worthwhile(
+        &self,
+        request: &PruneRequest<'_>,
+        caller: &Caller,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Pruned, Option<PruneWarning>> {
+        let started = Instant::now();
+        let id = PruneId::of(request);
+        let mut pruned = self.run(request, &id, true, started, cancelled);
+        if pruned.annotations.is_empty() {
+            return Err(pruned.warnings.first().copied());
+        }
+        if !self.keep_original(&id, request, caller) {
+            return Err(Some(PruneWarning::RecoveryUnavailable));
+        }
+        self.record_prune(request, caller, started, &mut pruned);
+        Ok(pruned)
+    }
+
+    fn record_prune(
+        &self,
+        request: &PruneRequest<'_>,
+        caller: &Caller,
+        started: Instant,
+        pruned: &mut Pruned,
+    ) {
+        let Some(store) = &self.store else { return };
+        let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
+        // Known from earlier calls. Checked after this call's row, the result would depend on the speed of the writer.
+        if store.ledger.has_problem() {
+            pruned.warnings.push(PruneWarning::LedgerUnavailable);
+        }
+        store.ledger.record_prune(PruneRow {
+            prune_id: pruned.prune_id.clone(),
+            at_ms: milliseconds(SystemTime::now()),
+            caller: caller.clone(),
+            kind: request.kind,
+            lines_before: pruned.stats.original_lines,
+            lines_after: pruned.stats.kept_lines,
+            tokens_before: pruned.stats.tokens_est_before,
+            tokens_after: pruned.stats.tokens_est_after,
+            elapsed: started.elapsed(),
+            fallback,
+        });
     }
 
     /// What [`Sieve::prune`] would return, without storing or recording anything. For measurements only: its cuts cannot be
@@ -168,6 +198,7 @@ impl Sieve {
             annotate_lines: request.options.annotate_lines,
             include_markers: request.options.include_markers,
             markers: request.options.markers,
+            in_place: request.options.in_place,
             has_earlier_markers: has_short_marker(request.text),
         };
         let lines = split_lines(request.text);

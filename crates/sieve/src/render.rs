@@ -34,6 +34,7 @@ pub(crate) struct RenderOptions {
     pub(crate) annotate_lines: bool,
     pub(crate) include_markers: bool,
     pub(crate) markers: MarkerForm,
+    pub(crate) in_place: bool,
     /// The text has short markers of an earlier prune.
     pub(crate) has_earlier_markers: bool,
 }
@@ -110,6 +111,10 @@ pub(crate) fn render(lines: &[&str], cuts: &[Cut], id: &PruneId, options: Render
         if options.include_markers {
             output.start_line();
             output.text.push_str(&marker);
+        }
+        if options.in_place {
+            let emptied = line_count(cut) - usize::from(options.include_markers);
+            (0..emptied).for_each(|_| output.start_line());
         }
         annotations.push(CutAnnotation {
             kind: CutAnnotation::KIND,

@@ -47,6 +47,9 @@ pub struct PruneOptions {
     /// Puts a marker line where lines were cut.
     pub include_markers: bool,
     pub markers: MarkerForm,
+    /// Leaves an empty line for each further line of a cut, so that kept lines stay where they are: for readers that number the
+    /// lines themselves.
+    pub in_place: bool,
 }
 
 impl Default for PruneOptions {
@@ -61,6 +64,7 @@ impl Default for PruneOptions {
             annotate_lines: false,
             include_markers: true,
             markers: MarkerForm::Contract,
+            in_place: false,
         }
     }
 }

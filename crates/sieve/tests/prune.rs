@@ -176,6 +176,31 @@ fn the_beginning_of_an_id_is_enough_if_no_other_begins_so() {
 }
 
 #[test]
+fn kept_lines_stay_where_they_are_if_a_text_is_pruned_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let text: String = (1..=40).map(|line| format!("line {line} {}\n", "x".repeat(40))).collect();
+    let request = request(&text, "2-12 hors focus\n14-30 sans lien\n40-41 sans lien");
+    let options = PruneOptions { markers: MarkerForm::Short, in_place: true, ..request.options };
+    let pruned = sieve.prune(&PruneRequest { options, ..request }, &caller(), &|| false);
+    let lines: Vec<&str> = pruned.pruned_text.split('\n').collect();
+    let original: Vec<&str> = text.split('\n').collect();
+    assert_eq!(lines.len(), original.len());
+    for (number, (line, was)) in (1..).zip(lines.iter().zip(&original)) {
+        match number {
+            2 | 14 | 40 => assert!(is_marker(line), "{number}: {line}"),
+            3..=12 | 15..=30 | 41 => assert_eq!(*line, "", "{number}"),
+            _ => assert_eq!(line, was, "{number}"),
+        }
+    }
+    // The same call with other lines has another id, and both are of the same text.
+    let moved = PruneOptions { in_place: false, ..options };
+    let moved = sieve.prune(&PruneRequest { options: moved, ..request }, &caller(), &|| false);
+    assert_ne!(moved.prune_id, pruned.prune_id);
+    assert_eq!(moved.prune_id[..20], pruned.prune_id[..20]);
+}
+
+#[test]
 fn short_markers_stay_when_a_text_is_pruned_again() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
