@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
+use tamis_logs::last_words::LastWords;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
 use tamis_prune::ShownMemory;
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
@@ -21,8 +22,6 @@ use super::recorder::Recorder;
 use super::report::ReplayedResult;
 use super::result_kind::SavingsPartKind;
 
-/// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
-const GOAL_CHARS: usize = 300;
 /// Calls whose results have not come, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
 
@@ -42,8 +41,7 @@ pub(super) struct Replay {
 /// One stream of a session.
 struct Conversation {
     client: Client,
-    person: String,
-    agent: String,
+    words: LastWords,
     open: Vec<(Option<String>, String, CallDetails)>,
     known: Known,
     watched: Watched,
@@ -84,9 +82,7 @@ impl Replay {
             EventBody::Message(content) | EventBody::Reasoning(content) => {
                 let text = content.to_text();
                 conversation.watched.quoted(&text, number);
-                if !text.trim().is_empty() {
-                    conversation.agent = text.into_owned();
-                }
+                conversation.words.agent_wrote(&text);
             }
             EventBody::ToolCall(call) => conversation.called(call, number),
             EventBody::ToolResult(result) => conversation.answered(result, number, sieve, recorder),
@@ -103,8 +99,7 @@ impl Conversation {
     fn new(client: Client, shown_window: usize) -> Conversation {
         Conversation {
             client,
-            person: String::new(),
-            agent: String::new(),
+            words: LastWords::default(),
             open: Vec::new(),
             known: Known::default(),
             watched: Watched::default(),
@@ -117,8 +112,7 @@ impl Conversation {
 
     fn person_said(&mut self, text: &str) {
         self.gave(text);
-        self.person = text.to_owned();
-        self.agent.clear();
+        self.words.person_wrote(text);
     }
 
     /// The agent has these lines, whatever is cut elsewhere.
@@ -200,7 +194,7 @@ impl Conversation {
             recorder.savings.skipped.copies += 1;
             return self.received(&label, &text);
         }
-        let goal = self.goal();
+        let goal = self.words.goal();
         if goal.is_empty() {
             recorder.savings.skipped.without_goal += 1;
             return self.received(&label, &text);
@@ -289,15 +283,6 @@ impl Conversation {
     fn received(&mut self, label: &str, text: &str) {
         self.memory.add(label, text, &[]);
         self.gave(text);
-    }
-
-    /// The question that the agent would have sent: the user's prompt, and its own text before the call.
-    fn goal(&self) -> String {
-        let person: String = self.person.trim().chars().take(GOAL_CHARS).collect();
-        let agent = self.agent.trim();
-        let skipped = agent.chars().count().saturating_sub(GOAL_CHARS);
-        let agent: String = agent.chars().skip(skipped).collect();
-        [person, agent].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     /// The context ends here: the session does, or it was made shorter.
