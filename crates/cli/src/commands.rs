@@ -8,6 +8,7 @@ mod config;
 mod data;
 mod grep;
 mod handoff;
+mod hook;
 pub(crate) mod mcp;
 mod minder;
 mod prune;
@@ -30,6 +31,7 @@ use crate::pager;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Setup(setup::SetupCommand),
+    Hook(hook::HookCommand),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Run(run::Run),
@@ -64,6 +66,7 @@ pub(crate) fn run(command: Command) -> CliResult {
     }
     match command {
         Command::Setup(arguments) => setup::run(arguments),
+        Command::Hook(arguments) => hook::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Run(arguments) => run::run(arguments),

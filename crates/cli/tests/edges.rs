@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("agents", &["clients", "git", "github", "process", "redact", "store", "text"]),
     ("coordinator", &["agents", "http", "redact"]),
     ("logs", &["clients", "store"]),
+    ("hook", &["clients", "logs", "prune", "redact", "sieve", "store", "text"]),
     ("trace", &["clients", "codebase", "logs", "redact", "store"]),
     ("savings", &["clients", "logs", "prune", "redact", "sieve", "text", "trace"]),
     (
@@ -58,6 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "codebase",
             "config",
             "coordinator",
+            "hook",
             "http",
             "logs",
             "process",

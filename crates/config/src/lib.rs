@@ -25,8 +25,8 @@ pub use environment::ConfigEnvironment;
 pub use files::project_root;
 pub use kinds::{SecretText, is_on};
 pub use settings::{
-    AgentsConfig, DataConfig, FeatureUse, GithubConfig, HttpConfig, LogConfig, ModelConfig, ResearchConfig,
-    RunConfig, SieveConfig, TraceConfig, WorkbenchConfig,
+    AgentsConfig, DataConfig, FeatureUse, GithubConfig, HookConfig, HttpConfig, LogConfig, ModelConfig,
+    ResearchConfig, RunConfig, SieveConfig, TraceConfig, WorkbenchConfig,
 };
 
 use kinds::Form;
@@ -130,6 +130,7 @@ pub struct Config {
     pub http: HttpConfig,
     pub sieve: SieveConfig,
     pub workbench: WorkbenchConfig,
+    pub hook: HookConfig,
     pub run: RunConfig,
     pub trace: TraceConfig,
     pub research: ResearchConfig,
@@ -214,6 +215,7 @@ impl Config {
             http: HttpConfig::resolve(from),
             sieve: SieveConfig::resolve(from),
             workbench: WorkbenchConfig::resolve(from),
+            hook: HookConfig::resolve(from),
             run: RunConfig::resolve(from),
             trace: TraceConfig::resolve(from),
             research: ResearchConfig::resolve(from),

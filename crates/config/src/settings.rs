@@ -112,6 +112,14 @@ settings! {
         redact: bool = Switch, "workbench.redact", ["TAMIS_REDACT"], or(false);
     }
 
+    /// `tamis hook`.
+    HookConfig {
+        /// Minimum length of an output that `hook` prunes, in characters
+        min_chars: usize = Count::at_least(0), "hook.min_chars", ["TAMIS_HOOK_MIN_CHARS"], or(1_000usize);
+        /// Whether `hook` replaces secrets in what the client's own tools print
+        redact_output: bool = Switch, "redact.output", ["TAMIS_REDACT_OUTPUT"], or(false);
+    }
+
     /// `tamis run`.
     RunConfig {
         /// Whether `run` gives the agent the pruner's tools

@@ -1,0 +1,118 @@
+use std::io::{self, IsTerminal, Read, Write};
+use std::process::exit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use tamis_clients::Client;
+use tamis_config::{Config, ConfigEnvironment};
+use tamis_hook::{Hook, HookCalls, HookOutcome, HookResult, LeftReason};
+use tamis_store::DataDir;
+
+use crate::error::{CliError, CliResult};
+use crate::setup;
+
+/// The client goes on without a reply after this.
+const DEADLINE: Duration = Duration::from_millis(150);
+/// Time limit for writing the ledger's row, while the client waits.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(50);
+/// Longer calls stay without a reply. No client sends as much.
+const MAX_INPUT_BYTES: u64 = 64 << 20;
+
+/// Prune what a client's own tools print, in its hooks
+///
+/// Clients run this after each of their tools; `tamis setup` tells them to. Reads the client's JSON from stdin and prints the reply
+/// that has the pruned text in it. If there is nothing to cut, or anything goes wrong, it prints nothing, and the client shows what
+/// its tool printed. Before a file is written, it refuses text with markers in it.
+#[derive(Args)]
+pub(crate) struct HookCommand {
+    /// Client that runs the hook
+    #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(Client::NAMES))]
+    client: String,
+}
+
+/// Who writes to stdout: the reply, or nothing once the deadline has passed.
+const WORKING: u8 = 0;
+const REPLYING: u8 = 1;
+const ABANDONED: u8 = 2;
+
+pub(crate) fn run(arguments: HookCommand) -> CliResult {
+    let deadline = Instant::now() + DEADLINE;
+    if io::stdin().is_terminal() {
+        return Err(CliError::usage(
+            "`tamis hook` reads the JSON that a client sends to its hooks".to_owned(),
+        )
+        .hint("`tamis setup` makes clients run it"));
+    }
+    let Some(client) = Client::ALL.iter().copied().find(|client| client.name() == arguments.client) else {
+        return Ok(());
+    };
+    let state = Arc::new(AtomicU8::new(WORKING));
+    let (done, wait) = mpsc::channel();
+    let worker = thread::Builder::new().name("hook".to_owned()).spawn({
+        let state = Arc::clone(&state);
+        move || {
+            answer(client, deadline, &state);
+            // The other end waits for it, or is gone.
+            let _ = done.send(());
+        }
+    });
+    if worker.is_err() {
+        return Ok(());
+    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    if wait.recv_timeout(left) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if state.compare_exchange(WORKING, ABANDONED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            let result = HookResult {
+                outcome: HookOutcome::Left(LeftReason::TooSlow),
+                reply: None,
+                session: None,
+                tool: None,
+                call_id: None,
+            };
+            let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+            // The client comes first, and has waited long enough.
+            let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, DEADLINE);
+            exit(0);
+        }
+        // The reply is being written.
+        let _ = wait.recv_timeout(FLUSH_TIMEOUT);
+    }
+    // Without waiting for threads that write to the ledger.
+    exit(0)
+}
+
+/// Answers the call, unless the deadline passes first.
+fn answer(client: Client, deadline: Instant, state: &AtomicU8) {
+    let started = Instant::now();
+    let mut input = Vec::new();
+    if io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut input).is_err() {
+        return;
+    }
+    // Nothing is logged: what a hook writes to stderr, some clients show.
+    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+    let sieve = setup::sieve(&config);
+    let hook = Hook {
+        client,
+        sieve: &sieve,
+        min_chars: config.hook.min_chars.value,
+        redacts: config.hook.redact_output.value,
+        deadline,
+    };
+    let result = hook.run(&String::from_utf8_lossy(&input));
+    if state.compare_exchange(WORKING, REPLYING, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        return;
+    }
+    if let Some(reply) = &result.reply {
+        // A client that is gone needs no reply.
+        let _ = io::stdout().write_all(reply.to_string().as_bytes());
+        let _ = io::stdout().flush();
+    }
+    // Fails where nothing can be stored, and then nothing was cut.
+    let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, started.elapsed());
+    sieve.flush(FLUSH_TIMEOUT);
+}

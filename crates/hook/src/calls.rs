@@ -1,0 +1,79 @@
+//! The record of hook calls: one line of JSON each, in a file that is started anew when it is full.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use tamis_store::{DataDir, private_file};
+
+use crate::HookResult;
+
+/// Then the file becomes the old one, and the old one before it goes.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A call of a hook, as it is recorded. It has no text of the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookCall {
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    pub client: String,
+    pub session: Option<String>,
+    pub tool: Option<String>,
+    /// The client's id of the tool call.
+    pub call_id: Option<String>,
+    pub outcome: String,
+    pub elapsed_ms: u64,
+}
+
+/// The calls of hooks that a data folder has on record.
+pub struct HookCalls {
+    data: DataDir,
+    path: PathBuf,
+}
+
+impl HookCalls {
+    pub fn new(data: DataDir) -> HookCalls {
+        HookCalls { path: data.root().join("hook-calls.jsonl"), data }
+    }
+
+    /// Adds a call. Lines of this size are written at once, so calls at the same time do not mix.
+    pub fn add(&self, client: &str, result: &HookResult, elapsed: Duration) -> io::Result<()> {
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let call = HookCall {
+            at_ms: u64::try_from(at.as_millis()).unwrap_or(u64::MAX),
+            client: client.to_owned(),
+            session: result.session.clone(),
+            tool: result.tool.clone(),
+            call_id: result.call_id.clone(),
+            outcome: result.outcome.name().to_owned(),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        };
+        let mut line = serde_json::to_string(&call).map_err(io::Error::other)?;
+        line.push('\n');
+        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
+            fs::rename(&self.path, self.old())?;
+        }
+        let open = || private_file().append(true).create(true).open(&self.path);
+        let mut file = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.data.create()?;
+                open()?
+            }
+            opened => opened?,
+        };
+        file.write_all(line.as_bytes())
+    }
+
+    /// The calls on record, the oldest first. Lines that cannot be read are left out.
+    pub fn list(&self) -> Vec<HookCall> {
+        let lines_of = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let text = lines_of(&self.old()) + &lines_of(&self.path);
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn old(&self) -> PathBuf {
+        self.path.with_extension("jsonl.old")
+    }
+}

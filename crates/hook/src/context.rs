@@ -1,0 +1,248 @@
+//! What a session tells: the last words of the person and of the agent, what the model was already shown, and how a command
+//! ended. Read from the end of the client's log, since a hook has only milliseconds.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tamis_clients::Client;
+use tamis_logs::event::{EventBody, EventStream, LogEvent, output_of};
+use tamis_logs::last_words::LastWords;
+use tamis_logs::lines::{Chunk, open_regular};
+use tamis_logs::readers::gemini;
+use tamis_logs::reading::{LogItem, each_event, reader_of};
+use tamis_logs::tool_kinds::CallDetails;
+use tamis_prune::ShownMemory;
+use tamis_text::strip_line_numbers;
+
+use crate::payload::HookPayload;
+
+/// How much of a log is read: many times what counts as shown.
+const TAIL_BYTES: u64 = 1 << 20;
+/// The first line of a log of Gemini CLI, without which the others are not read.
+const LONGEST_HEAD: u64 = 64 << 10;
+
+/// What a session tells.
+pub(crate) struct SessionContext {
+    pub(crate) words: LastWords,
+    /// None where it is not known what the model has in its context.
+    pub(crate) memory: Option<ShownMemory>,
+    /// Of the command whose output this is, where the log has it.
+    pub(crate) exit_code: Option<i64>,
+}
+
+impl SessionContext {
+    /// The context where only the last words are known.
+    pub(crate) fn of_words(person: &str, agent: &str) -> SessionContext {
+        let mut words = LastWords::default();
+        words.person_wrote(person);
+        words.agent_wrote(agent);
+        SessionContext { words, memory: None, exit_code: None }
+    }
+}
+
+/// Reads the log that the client names.
+pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<SessionContext> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "the call names no log");
+    let path = Path::new(payload.transcript_path.as_deref().ok_or_else(missing)?);
+    // A subagent has a context of its own, and a log of its own.
+    let path = match &payload.agent_id {
+        Some(agent) => log_of_subagent(path, agent).ok_or_else(missing)?,
+        None => path.to_owned(),
+    };
+    let tail = tail_of(&path)?;
+    let call_id = payload.tool_use_id.as_deref();
+    let mut collector = Collector::new(client, call_id);
+    match client {
+        Client::ClaudeCode => collector.read_lines(client, &path, &claude_branch(&tail)),
+        Client::Codex => {
+            let lines = collector.without_mirrors(&tail);
+            collector.read_lines(client, &path, &lines);
+        }
+        Client::Gemini => collector.read_gemini(&path, &tail)?,
+        Client::OpenCode => {}
+    }
+    Ok(collector.session)
+}
+
+/// Claude Code's log of a subagent: in a folder beside its parent's log.
+fn log_of_subagent(parent: &Path, agent: &str) -> Option<PathBuf> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if agent.is_empty() || !agent.chars().all(is_name) {
+        return None;
+    }
+    let path = parent.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl"));
+    path.is_file().then_some(path)
+}
+
+/// The last whole lines of a log.
+fn tail_of(path: &Path) -> io::Result<String> {
+    let mut file = open_regular(path)?;
+    let size = file.metadata()?.len();
+    let start = size.saturating_sub(TAIL_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    let tail = String::from_utf8_lossy(&bytes);
+    Ok(match tail.split_once('\n') {
+        Some((_, rest)) if start > 0 => rest.to_owned(),
+        None if start > 0 => String::new(),
+        _ => tail.into_owned(),
+    })
+}
+
+/// Where a record of Claude Code is in the conversation, which is a tree: what a person has rewound stays in the log.
+#[derive(Deserialize)]
+struct TreeNode<'a> {
+    #[serde(borrow, default)]
+    uuid: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "parentUuid")]
+    parent: Option<Cow<'a, str>>,
+}
+
+/// The records that lead to the last one. Those before a compaction do not.
+fn claude_branch(tail: &str) -> String {
+    let mut nodes: HashMap<String, (usize, Option<String>)> = HashMap::new();
+    let mut last = None;
+    let lines: Vec<&str> = tail.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        let Ok(TreeNode { uuid: Some(uuid), parent }) = serde_json::from_str(line) else { continue };
+        last = Some(uuid.to_string());
+        nodes.insert(uuid.into_owned(), (index, parent.map(Cow::into_owned)));
+    }
+    let mut branch = HashSet::new();
+    while let Some((index, parent)) = last.as_ref().and_then(|uuid| nodes.remove(uuid)) {
+        branch.insert(index);
+        last = parent;
+    }
+    let kept = lines.iter().enumerate().filter(|(index, _)| branch.contains(index));
+    kept.flat_map(|(_, line)| [line, "\n"]).collect()
+}
+
+/// A record of Codex that repeats another one as the client sees it.
+#[derive(Deserialize)]
+struct Mirror<'a> {
+    #[serde(borrow)]
+    payload: MirrorPayload<'a>,
+}
+
+#[derive(Deserialize)]
+struct MirrorPayload<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    item: Option<MirrorItem<'a>>,
+}
+
+#[derive(Deserialize)]
+struct MirrorItem<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    exit_code: Option<i64>,
+}
+
+/// Takes in the events of a log, the last of which count.
+struct Collector {
+    session: SessionContext,
+    /// The call whose output is being pruned: it was not shown yet.
+    call_id: Option<String>,
+    /// What each call was about, by its id.
+    calls: HashMap<String, String>,
+}
+
+impl Collector {
+    fn new(client: Client, call_id: Option<&str>) -> Collector {
+        let memory = Some(ShownMemory::new(client.shown_window()));
+        let session = SessionContext { words: LastWords::default(), memory, exit_code: None };
+        Collector { session, call_id: call_id.map(str::to_owned), calls: HashMap::new() }
+    }
+
+    fn read_lines(&mut self, client: Client, path: &Path, lines: &str) {
+        let Some(mut reader) = reader_of(client, &path.to_string_lossy(), "") else { return };
+        let chunk = Chunk::Lines { at: 0, bytes: lines.as_bytes() };
+        each_event(&chunk, reader.as_mut(), &mut |item| {
+            if let LogItem::Event(event, _) = item {
+                self.take(event);
+            }
+        });
+    }
+
+    /// The records of Codex without what commands printed before it was replaced. Notes how the command ended whose output is
+    /// being pruned, and forgets what was taken back.
+    fn without_mirrors(&mut self, tail: &str) -> String {
+        let mut kept = String::with_capacity(tail.len());
+        for line in tail.lines() {
+            let may_mirror = line.contains("\"CommandExecution\"") || line.contains("\"thread_rolled_back\"");
+            match may_mirror.then(|| serde_json::from_str::<Mirror<'_>>(line)) {
+                Some(Ok(Mirror { payload })) if payload.kind == "thread_rolled_back" => kept.clear(),
+                Some(Ok(Mirror { payload: MirrorPayload { item: Some(item), .. } }))
+                    if item.kind == "CommandExecution" =>
+                {
+                    if item.id.is_some() && item.id.as_deref() == self.call_id.as_deref() {
+                        self.session.exit_code = item.exit_code;
+                    }
+                }
+                _ => kept.extend([line, "\n"]),
+            }
+        }
+        kept
+    }
+
+    /// A log of Gemini CLI: later lines may change what the model has in its context, so only those after the last change count.
+    fn read_gemini(&mut self, path: &Path, tail: &str) -> io::Result<()> {
+        let mut head = String::new();
+        BufReader::new(File::open(path)?.take(LONGEST_HEAD)).read_line(&mut head)?;
+        let changes =
+            |line: &str| line.starts_with("{\"$rewindTo\"") || line.starts_with("{\"$set\":{\"messages\"");
+        let lines: Vec<&str> = tail.lines().collect();
+        let start = lines.iter().rposition(|line| changes(line)).map_or(0, |last| last + 1);
+        let text = format!("{}\n{}", head.trim_end(), lines[start..].join("\n"));
+        let Some(log) = gemini::read(&text) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a log of Gemini CLI"));
+        };
+        log.events.iter().for_each(|event| self.take(event));
+        Ok(())
+    }
+
+    fn take(&mut self, event: &LogEvent<'_>) {
+        if event.stream == EventStream::Sidechain {
+            return;
+        }
+        match &event.body {
+            EventBody::User(_) | EventBody::SlashCommand { .. } => {
+                self.session.words.person_wrote(&event.body.prompt());
+            }
+            EventBody::Message(content) | EventBody::Reasoning(content) => {
+                self.session.words.agent_wrote(&content.to_text());
+            }
+            EventBody::ToolCall(call) => {
+                let details = CallDetails::of(&call.name, &call.arguments.to_value());
+                let label = details.target().unwrap_or(&call.name).to_owned();
+                self.calls.extend(call.id.as_ref().map(|id| (id.to_string(), label)));
+            }
+            EventBody::ToolResult(result) => {
+                let id = result.id.as_deref();
+                if id.is_some() && id == self.call_id.as_deref() {
+                    return;
+                }
+                let label = id.and_then(|id| self.calls.remove(id)).unwrap_or_default();
+                let text = output_of(&result.content);
+                if let Some(memory) = &mut self.session.memory {
+                    memory.add(label, strip_line_numbers(&text), &[]);
+                }
+            }
+            EventBody::Compaction(_) | EventBody::Summary(_) => {
+                if let Some(memory) = &mut self.session.memory {
+                    memory.forget();
+                }
+            }
+            EventBody::TokenUsage(_) | EventBody::Notification(_) => {}
+        }
+    }
+}

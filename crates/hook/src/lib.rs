@@ -1,0 +1,162 @@
+//! Prunes what a client's own tools print, on its way to the model.
+//!
+//! A client runs a hook after each of its tools and sends it JSON: which tool, with which arguments, and what it printed.
+//! [`Hook::run`] takes the text out of it, prunes it for the last words of the session, and builds the reply that makes this
+//! client show the pruned text instead. Before a tool that writes, it refuses markers, which stand for lines that were cut.
+//! [`HookCalls`] records every call, so that silence can be told from having nothing to do.
+//!
+//! Entry points: [`Hook::run`], [`HookCalls`].
+//!
+//! Must never: change a command, a permission or an exit code; prune a text twice, or one of tamis itself; move the lines of a
+//! file that the client numbers. In any doubt, there is no reply, and the client shows what its tool printed.
+
+mod calls;
+mod claude;
+mod codex;
+mod context;
+mod gemini;
+mod guard;
+mod opencode;
+mod payload;
+mod prune;
+
+use std::time::Instant;
+
+use tamis_clients::Client;
+use tamis_sieve::{PruneWarning, Sieve};
+
+use payload::{HookPayload, HookPhase};
+
+pub use calls::{HookCall, HookCalls};
+
+/// One run of a hook.
+pub struct Hook<'a> {
+    pub client: Client,
+    pub sieve: &'a Sieve,
+    /// Shorter texts stay as they are.
+    pub min_chars: usize,
+    /// Whether secrets are redacted, also in texts of which nothing is cut.
+    pub redacts: bool,
+    /// The client waits no longer than this.
+    pub deadline: Instant,
+}
+
+/// What a hook found, and what it replies.
+#[derive(Debug, PartialEq)]
+pub struct HookResult {
+    pub outcome: HookOutcome,
+    /// JSON for the client; none if everything stays as it is.
+    pub reply: Option<serde_json::Value>,
+    pub session: Option<String>,
+    pub tool: Option<String>,
+    pub call_id: Option<String>,
+}
+
+/// What came of a hook call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookOutcome {
+    /// Lines were cut, and this many tokens fewer go to the model.
+    Pruned { tokens_saved: usize },
+    /// Nothing was cut, but secrets were redacted.
+    Redacted,
+    /// A write was refused, because it contained a marker.
+    Refused,
+    /// Everything stays as it is.
+    Left(LeftReason),
+}
+
+/// Why a hook leaves everything as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftReason {
+    /// Nothing that the hook is for.
+    OtherEvent,
+    /// Not the form of JSON that this client is known to send.
+    UnknownForm,
+    TooShort,
+    /// The client has cut it itself.
+    CutByClient,
+    /// The output of tamis, or a text with its markers.
+    OwnOutput,
+    /// The session's log cannot be read.
+    NoSession,
+    /// The session has no words to prune for.
+    NoGoal,
+    /// The log does not say with which code the command ended, and the reply would have to.
+    NoExitCode,
+    NothingToCut,
+    /// Nothing that is written is a marker.
+    NoMarker,
+    /// The pruned text could not be handed over.
+    NotDelivered,
+    /// The sieve had a problem.
+    Failed(PruneWarning),
+    /// The deadline passed.
+    TooSlow,
+}
+
+impl LeftReason {
+    /// Its name in the record of calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            LeftReason::OtherEvent => "other_event",
+            LeftReason::UnknownForm => "unknown_form",
+            LeftReason::TooShort => "too_short",
+            LeftReason::CutByClient => "cut_by_client",
+            LeftReason::OwnOutput => "own_output",
+            LeftReason::NoSession => "no_session",
+            LeftReason::NoGoal => "no_goal",
+            LeftReason::NoExitCode => "no_exit_code",
+            LeftReason::NothingToCut => "nothing_to_cut",
+            LeftReason::NoMarker => "no_marker",
+            LeftReason::NotDelivered => "not_delivered",
+            LeftReason::Failed(warning) => warning.code(),
+            LeftReason::TooSlow => "too_slow",
+        }
+    }
+}
+
+impl HookOutcome {
+    /// Its name in the record of calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            HookOutcome::Pruned { .. } => "pruned",
+            HookOutcome::Redacted => "redacted",
+            HookOutcome::Refused => "refused",
+            HookOutcome::Left(reason) => reason.name(),
+        }
+    }
+}
+
+impl Hook<'_> {
+    /// Answers one hook call, whose JSON is `input`.
+    pub fn run(&self, input: &str) -> HookResult {
+        let Ok(payload) = HookPayload::parse(input) else {
+            return HookResult {
+                outcome: HookOutcome::Left(LeftReason::UnknownForm),
+                reply: None,
+                session: None,
+                tool: None,
+                call_id: None,
+            };
+        };
+        let (outcome, reply) = match payload.phase() {
+            HookPhase::Before => match guard::refusal(&payload) {
+                Some(reason) => (HookOutcome::Refused, Some(guard::reply(self.client, &reason))),
+                None => (HookOutcome::Left(LeftReason::NoMarker), None),
+            },
+            HookPhase::After => match self.prune(&payload) {
+                Ok((outcome, reply)) => (outcome, Some(reply)),
+                Err(reason) => (HookOutcome::Left(reason), None),
+            },
+            HookPhase::Other => (HookOutcome::Left(LeftReason::OtherEvent), None),
+        };
+        let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        HookResult {
+            outcome,
+            reply,
+            session: owned(&payload.session_id),
+            tool: owned(&payload.tool_name),
+            call_id: owned(&payload.tool_use_id),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The JSON that clients send to hooks. All four name its fields alike; OpenCode's comes from our own plugin.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A hook call. Fields that a client does not send are none.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HookPayload<'a> {
+    #[serde(borrow)]
+    pub(crate) hook_event_name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) session_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) transcript_path: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) cwd: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) model: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) tool_name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) tool_use_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_response: Option<&'a RawValue>,
+    /// Claude Code: the subagent whose call it is.
+    #[serde(borrow, default)]
+    pub(crate) agent_id: Option<Cow<'a, str>>,
+    /// Gemini CLI: the tool whose output this call stands in for.
+    #[serde(borrow, default)]
+    pub(crate) original_request_name: Option<Cow<'a, str>>,
+    /// OpenCode: the last words of the person and of the agent.
+    #[serde(borrow, default)]
+    pub(crate) person: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) agent: Option<Cow<'a, str>>,
+}
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HookPhase {
+    Before,
+    After,
+    Other,
+}
+
+impl<'a> HookPayload<'a> {
+    pub(crate) fn parse(input: &'a str) -> serde_json::Result<HookPayload<'a>> {
+        serde_json::from_str(input)
+    }
+
+    pub(crate) fn phase(&self) -> HookPhase {
+        match self.hook_event_name.as_ref() {
+            "PreToolUse" | "BeforeTool" => HookPhase::Before,
+            "PostToolUse" | "AfterTool" => HookPhase::After,
+            _ => HookPhase::Other,
+        }
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        self.tool_name.as_deref().unwrap_or_default()
+    }
+
+    /// The tool's arguments; null if there are none.
+    pub(crate) fn arguments(&self) -> Value {
+        parsed(self.tool_input)
+    }
+
+    /// What the tool returned; null if there is nothing.
+    pub(crate) fn response(&self) -> Value {
+        parsed(self.tool_response)
+    }
+
+    /// Bytes of the response, of which the text in it has fewer.
+    pub(crate) fn response_bytes(&self) -> usize {
+        self.tool_response.map_or(0, |response| response.get().len())
+    }
+}
+
+fn parsed(raw: Option<&RawValue>) -> Value {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null)
+}

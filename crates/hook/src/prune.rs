@@ -1,0 +1,206 @@
+//! Pruning the output of a client's tool.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tamis_clients::Client;
+use tamis_logs::tool_kinds::CallDetails;
+use tamis_prune::ShownMemory;
+use tamis_redact::Redactor;
+use tamis_sieve::{Caller, MarkerForm, PruneOptions, PruneRequest, is_marker};
+use tamis_text::TextKind;
+
+use crate::claude::ClaudeOutput;
+use crate::context::{self, SessionContext};
+use crate::gemini::GeminiOutput;
+use crate::payload::HookPayload;
+use crate::{Hook, HookOutcome, LeftReason, claude, codex, gemini, opencode};
+
+/// Left of the deadline for writing the reply.
+const REPLY_TIME: Duration = Duration::from_millis(20);
+/// Programs whose output is never pruned.
+const OWN_PROGRAMS: &[&str] = &["tamis", "mcp-pruner"];
+
+/// The text that a tool printed, without what the client puts around it.
+pub(crate) struct ToolText {
+    pub(crate) text: String,
+    /// The client puts a number before each line, so no line may move.
+    pub(crate) is_numbered: bool,
+    pub(crate) keep_first_lines: usize,
+    /// If such a line would be cut, everything stays.
+    pub(crate) must_stay: fn(&str) -> bool,
+}
+
+impl ToolText {
+    pub(crate) fn new(text: String) -> ToolText {
+        ToolText { text, is_numbered: false, keep_first_lines: 0, must_stay: |_| false }
+    }
+}
+
+/// What is needed to build the reply, for each client.
+enum Output {
+    Claude(ClaudeOutput),
+    Codex,
+    Gemini(GeminiOutput),
+    OpenCode,
+}
+
+impl Hook<'_> {
+    /// Prunes the output of a tool. The error says why it stays as it is.
+    pub(crate) fn prune(&self, payload: &HookPayload<'_>) -> Result<(HookOutcome, Value), LeftReason> {
+        // Most outputs are short: those are not even parsed.
+        if payload.response_bytes() < self.min_chars
+            && !self.redacts
+            && payload.original_request_name.is_none()
+        {
+            return Err(LeftReason::TooShort);
+        }
+        let (output, tool_text) = self.open(payload)?;
+        let arguments = payload.arguments();
+        let details = CallDetails::of(payload.tool(), &arguments);
+        if details.words.as_deref().is_some_and(runs_tamis) || tool_text.text.lines().any(is_marker) {
+            return Err(LeftReason::OwnOutput);
+        }
+        let text = if self.redacts {
+            Redactor::standard().redact(&tool_text.text)
+        } else {
+            Cow::Borrowed(tool_text.text.as_str())
+        };
+        let is_redacted = text != tool_text.text;
+        let session = self.session(payload)?;
+        let pruned = self.cut(payload, &session, &text, &tool_text);
+        let (outcome, text, name) = match pruned {
+            Ok((tokens_saved, id, text)) => (HookOutcome::Pruned { tokens_saved }, text, id),
+            Err(_) if is_redacted => (HookOutcome::Redacted, text.into_owned(), "redacted".to_owned()),
+            Err(reason) => return Err(reason),
+        };
+        let reply = match output {
+            Output::Claude(output) => output.reply(text),
+            Output::Codex => codex::reply(&text, session.exit_code.ok_or(LeftReason::NoExitCode)?),
+            Output::Gemini(output) => output.reply(&text, &name)?,
+            Output::OpenCode => opencode::reply(&text),
+        };
+        Ok((outcome, reply))
+    }
+
+    fn open(&self, payload: &HookPayload<'_>) -> Result<(Output, ToolText), LeftReason> {
+        Ok(match self.client {
+            Client::ClaudeCode => {
+                let (output, text) = claude::open(payload)?;
+                (Output::Claude(output), text)
+            }
+            Client::Codex => (Output::Codex, codex::open(payload)?),
+            Client::Gemini => {
+                let (output, text) = gemini::open(payload)?;
+                (Output::Gemini(output), text)
+            }
+            Client::OpenCode => (Output::OpenCode, opencode::open(payload)?),
+        })
+    }
+
+    fn session(&self, payload: &HookPayload<'_>) -> Result<SessionContext, LeftReason> {
+        let session = match self.client {
+            Client::OpenCode => SessionContext::of_words(
+                payload.person.as_deref().unwrap_or_default(),
+                payload.agent.as_deref().unwrap_or_default(),
+            ),
+            client => context::read(client, payload).map_err(|_| LeftReason::NoSession)?,
+        };
+        // Before anything is cut and counted: without its exit code, an output of Codex cannot be replaced.
+        if self.client == Client::Codex && session.exit_code.is_none() {
+            return Err(LeftReason::NoExitCode);
+        }
+        Ok(session)
+    }
+
+    /// The tokens saved, the prune id, and the pruned text.
+    fn cut(
+        &self,
+        payload: &HookPayload<'_>,
+        session: &SessionContext,
+        text: &str,
+        tool_text: &ToolText,
+    ) -> Result<(usize, String, String), LeftReason> {
+        if text.len() < self.min_chars {
+            return Err(LeftReason::TooShort);
+        }
+        let goal = session.words.goal();
+        if goal.is_empty() {
+            return Err(LeftReason::NoGoal);
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now()).saturating_sub(REPLY_TIME);
+        let shown = session.memory.as_ref().map(|memory: &ShownMemory| memory.runs(text)).unwrap_or_default();
+        let request = PruneRequest {
+            text,
+            goal: &goal,
+            kind: TextKind::detect(text),
+            options: PruneOptions {
+                keep_first_lines: tool_text.keep_first_lines,
+                timeout: left,
+                markers: MarkerForm::Short,
+                in_place: tool_text.is_numbered,
+                ..PruneOptions::default()
+            },
+            shown: &shown,
+        };
+        let owned = |field: &Option<Cow<'_, str>>| field.as_deref().map(str::to_owned);
+        let caller = Caller {
+            is_anonymous: false,
+            tool: payload.tool().to_owned(),
+            door: "hook".to_owned(),
+            client: Some(self.client.name().to_owned()),
+            session: owned(&payload.session_id),
+            project: owned(&payload.cwd),
+            model: owned(&payload.model),
+        };
+        // Checked before anything is stored or counted.
+        let lines: Vec<&str> = text.split('\n').collect();
+        if lines.iter().any(|line| (tool_text.must_stay)(line)) {
+            let trial = self.sieve.dry_run(&request, &|| false);
+            let is_cut = |cut: &tamis_sieve::CutAnnotation| {
+                lines[cut.original_start_line - 1..cut.original_end_line]
+                    .iter()
+                    .any(|line| (tool_text.must_stay)(line))
+            };
+            if trial.annotations.iter().any(is_cut) {
+                return Err(LeftReason::CutByClient);
+            }
+        }
+        let pruned = self
+            .sieve
+            .prune_if_worthwhile(&request, &caller, &|| false)
+            .map_err(|warning| warning.map_or(LeftReason::NothingToCut, LeftReason::Failed))?;
+        let saved = pruned.stats.tokens_est_before.saturating_sub(pruned.stats.tokens_est_after);
+        Ok((saved, pruned.prune_id, pruned.pruned_text))
+    }
+}
+
+/// Whether a shell command runs tamis: what it restores must not be cut again.
+fn runs_tamis(command: &str) -> bool {
+    let words = command.split(|letter: char| letter.is_whitespace() || ";|&()`'\"$<>=".contains(letter));
+    words.filter_map(|word| word.rsplit('/').next()).any(|program| OWN_PROGRAMS.contains(&program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_run_tamis_are_recognised() {
+        for command in [
+            "tamis recover prn_abc 1-2",
+            "cd x && /usr/local/bin/tamis read a.rs | head",
+            "x=$(tamis recover prn_abc)",
+            "sudo 'tamis' grep x",
+            "mcp-pruner --help",
+        ] {
+            assert!(runs_tamis(command), "{command}");
+        }
+        for command in
+            ["cat crates/tamis/src/lib.rs", "cargo test -p tamis-hook", "ls tamis.d", "grep tamisé"]
+        {
+            assert!(!runs_tamis(command), "{command}");
+        }
+    }
+}

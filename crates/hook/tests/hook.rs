@@ -1,0 +1,508 @@
+//! Hook calls of every client, in the forms that the real ones send.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tamis_clients::Client;
+use tamis_hook::{Hook, HookCalls, HookOutcome, HookResult, LeftReason};
+use tamis_sieve::{Caller, Sieve, SieveSettings, is_marker};
+use tamis_store::DataDir;
+
+const GOAL: &str = "why does the build fail?";
+
+/// A data folder, a sieve and a session's log.
+struct Fixture {
+    folder: tempfile::TempDir,
+    sieve: Sieve,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = Some(DataDir::at(folder.path().join("data")));
+        let settings = SieveSettings { data_dir, ..SieveSettings::without_store(2_000_000) };
+        let sieve = Sieve::new(SieveSettings {
+            recovery_ttl: Duration::from_secs(3_600),
+            recovery_max_bytes: 1 << 24,
+            ledger_keep: Duration::from_secs(3_600),
+            ..settings
+        });
+        Fixture { folder, sieve }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write_log(&self, name: &str, lines: &[Value]) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn run(&self, client: Client, payload: &Value) -> HookResult {
+        self.run_with(client, payload, false)
+    }
+
+    fn run_with(&self, client: Client, payload: &Value, redacts: bool) -> HookResult {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        Hook { client, sieve: &self.sieve, min_chars: 1_000, redacts, deadline }.run(&payload.to_string())
+    }
+
+    /// The cut text of a marker with an id.
+    fn recover(&self, text: &str) -> String {
+        let id = tamis_sieve::prune_ids_in(text).next().unwrap();
+        self.sieve.recover(id, &[(1, i64::MAX)], false, &Caller::default()).unwrap().raw_text
+    }
+}
+
+/// A log of a failing build, of which most can go.
+fn build_log() -> String {
+    let steps = (0..400).map(|step| match step {
+        250 => "error[E0425]: cannot find value `totl` in this scope".to_owned(),
+        251 => " --> src/invoice.rs:41:9".to_owned(),
+        step => format!("   Compiling crate-{step} v1.{step}.0 (registry, checksum {:x})", step * 7919),
+    });
+    steps.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// Claude Code's log: a person's words and the call.
+fn claude_log() -> Vec<Value> {
+    let message = |role: &str, content: Value| json!({"role": role, "content": content});
+    let record = |uuid: &str, parent: Value, role: &str, content: Value| {
+        json!({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "cwd": "/p", "version": "2.1.325",
+            "timestamp": "2026-11-16T12:00:00Z", "message": message(role, content)})
+    };
+    let call = json!([{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "make"}}]);
+    vec![record("u1", Value::Null, "user", json!(GOAL)), record("a1", json!("u1"), "assistant", call)]
+}
+
+fn claude_call(log: &Path, tool: &str, input: Value, response: Value) -> Value {
+    json!({"session_id": "s", "transcript_path": log, "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": tool,
+        "tool_input": input, "tool_response": response, "tool_use_id": "toolu_1"})
+}
+
+fn bash_response(stdout: &str) -> Value {
+    json!({"stdout": stdout, "stderr": "warned", "interrupted": false, "isImage": false, "noOutputExpected": false})
+}
+
+#[track_caller]
+fn assert_pruned(fixture: &Fixture, original: &str, text: &str) {
+    assert!(text.len() * 2 < original.len(), "{text}");
+    assert!(text.contains("cannot find value `totl`"), "{text}");
+    assert!(text.lines().any(is_marker), "{text}");
+    for line in text.lines().filter(|line| !line.is_empty() && !is_marker(line)) {
+        assert!(original.lines().any(|was| was == line), "{line}");
+    }
+    assert_eq!(fixture.recover(text), original);
+}
+
+#[test]
+fn claude_code_shows_the_pruned_output_of_a_command() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let text = build_log();
+    let payload = claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&text));
+    let result = fixture.run(Client::ClaudeCode, &payload);
+    assert!(
+        matches!(result.outcome, HookOutcome::Pruned { tokens_saved } if tokens_saved > 1_000),
+        "{result:?}"
+    );
+    let reply = result.reply.unwrap();
+    let output = &reply["hookSpecificOutput"]["updatedToolOutput"];
+    assert_pruned(&fixture, &text, output["stdout"].as_str().unwrap());
+    // Everything else is as the client gave it, or it would ignore the reply.
+    let mut rest = output.clone();
+    rest["stdout"] = json!(text);
+    assert_eq!(rest, payload["tool_response"]);
+    assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "PostToolUse");
+    let ids = [result.session, result.tool, result.call_id].map(Option::unwrap);
+    assert_eq!(ids, ["s", "Bash", "toolu_1"]);
+}
+
+#[test]
+fn lines_that_claude_code_numbers_stay_where_they_are() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let text = build_log();
+    let file = json!({"filePath": "/p/build.log", "content": text, "numLines": 401, "startLine": 10, "totalLines": 900});
+    let response = json!({"type": "text", "file": file});
+    let payload = claude_call(&log, "Read", json!({"file_path": "/p/build.log"}), response.clone());
+    let reply = fixture.run(Client::ClaudeCode, &payload).reply.unwrap();
+    let output = &reply["hookSpecificOutput"]["updatedToolOutput"];
+    let pruned = output["file"]["content"].as_str().unwrap();
+    let original: Vec<_> = text.split('\n').collect();
+    let start = usize::try_from(output["file"]["startLine"].as_u64().unwrap()).unwrap();
+    for (number, line) in (start - 10..).zip(pruned.split('\n')) {
+        assert!(line.is_empty() || line == original[number] || is_marker(line), "{number}: {line}");
+    }
+    assert_pruned(&fixture, &text, pruned);
+    assert_eq!(output["file"]["numLines"], pruned.split('\n').count());
+}
+
+#[test]
+fn what_is_not_for_the_hook_stays_as_it_is() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let silent = fixture.write_log("silent.jsonl", &[]);
+    let text = build_log();
+    let bash = |command: &str, text: &str| {
+        claude_call(&log, "Bash", json!({"command": command}), bash_response(text))
+    };
+    let with = |key: &str, value: Value| {
+        let mut payload = bash("make", &text);
+        payload[key] = value;
+        payload
+    };
+    let response = |key: &str, value: Value| {
+        let mut response = bash_response(&text);
+        response[key] = value;
+        with("tool_response", response)
+    };
+    let marked =
+        format!("{text}[tamis cut 1-4: repeats; restore: recover_text or tamis recover prn_x 1-4]\n");
+    for (payload, reason) in [
+        (bash("make", "short"), LeftReason::TooShort),
+        (bash("tamis recover prn_abcd 1-400", &text), LeftReason::OwnOutput),
+        (bash("cat notes", &marked), LeftReason::OwnOutput),
+        (with("tool_name", json!("mcp__tamis__recover_text")), LeftReason::OtherEvent),
+        (with("tool_name", json!("WebFetch")), LeftReason::OtherEvent),
+        (with("hook_event_name", json!("SessionStart")), LeftReason::OtherEvent),
+        (with("hook_event_name", json!("PostToolUseFailure")), LeftReason::OtherEvent),
+        (with("transcript_path", json!(fixture.path("none.jsonl"))), LeftReason::NoSession),
+        (with("transcript_path", json!(fixture.folder.path())), LeftReason::NoSession),
+        (with("transcript_path", Value::Null), LeftReason::NoSession),
+        (with("transcript_path", json!(silent)), LeftReason::NoGoal),
+        // A subagent whose log is not there.
+        (with("agent_id", json!("x")), LeftReason::NoSession),
+        (with("agent_id", json!("../s")), LeftReason::NoSession),
+        (response("persistedOutputPath", json!("/p/out.txt")), LeftReason::CutByClient),
+        (response("isImage", json!(true)), LeftReason::OtherEvent),
+        (with("tool_response", json!({"output": text})), LeftReason::UnknownForm),
+        (with("tool_response", json!({"stdout": [text]})), LeftReason::UnknownForm),
+        (json!({"text": text}), LeftReason::UnknownForm),
+    ] {
+        let result = fixture.run(Client::ClaudeCode, &payload);
+        assert_eq!(result.outcome, HookOutcome::Left(reason), "{:.300}", payload.to_string());
+        assert_eq!(result.reply, None);
+    }
+    // Nothing was stored for any of them.
+    assert_eq!(fixture.sieve.recent_prunes(10).unwrap(), []);
+}
+
+/// A file that the model is shown by `cat`, as a result in Claude Code's log.
+fn shown(uuid: &str, parent: &str, text: &str) -> Vec<Value> {
+    let common = |uuid: &str, parent: &str, role: &str, content: Value| {
+        json!({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "cwd": "/p", "version": "2.1.325",
+            "timestamp": "2026-11-16T12:00:01Z", "message": {"role": role, "content": content}})
+    };
+    let id = format!("toolu_{uuid}");
+    let call = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "cat a.txt"}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": false}]);
+    let call_uuid = format!("{uuid}c");
+    vec![common(&call_uuid, parent, "assistant", call), common(uuid, &call_uuid, "user", result)]
+}
+
+#[test]
+fn what_the_model_has_in_its_context_is_not_shown_again() {
+    let fixture = Fixture::new();
+    // Words that the goal has in every line, so that nothing else is cut.
+    let text: String =
+        (0..60).map(|line| format!("the build may fail in step {line} because of {}\n", line * 31)).collect();
+    let last = |parent: &str| {
+        let call =
+            json!([{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "cat a.txt"}}]);
+        json!({"type": "assistant", "uuid": "last", "parentUuid": parent, "sessionId": "s", "cwd": "/p",
+            "timestamp": "2026-11-16T12:00:09Z", "message": {"role": "assistant", "content": call}})
+    };
+    let begin = claude_log();
+    let compaction = json!({"type": "system", "subtype": "compact_boundary", "uuid": "compact", "parentUuid": null,
+        "logicalParentUuid": "r1", "sessionId": "s", "content": "Conversation compacted", "timestamp": "2026-11-16T12:00:05Z"});
+    let summary = json!({"type": "user", "uuid": "summary", "parentUuid": "compact", "sessionId": "s", "isCompactSummary": true,
+        "timestamp": "2026-11-16T12:00:06Z", "message": {"role": "user", "content": "the build fails; fix it"}});
+    let next = json!({"type": "user", "uuid": "next", "parentUuid": "summary", "sessionId": "s",
+        "timestamp": "2026-11-16T12:00:07Z", "message": {"role": "user", "content": GOAL}});
+    let numbered: String =
+        (1..).zip(text.lines()).map(|(number, line)| format!("{number:6}→{line}\n")).collect();
+    let in_context: Vec<Value> = [begin.clone(), shown("r1", "a1", &text), vec![last("r1")]].concat();
+    let as_file: Vec<Value> = [begin.clone(), shown("r1", "a1", &numbered), vec![last("r1")]].concat();
+    let rewound: Vec<Value> = [begin.clone(), shown("r1", "a1", &text), vec![last("a1")]].concat();
+    let compacted: Vec<Value> =
+        [begin, shown("r1", "a1", &text), vec![compaction, summary, next, last("next")]].concat();
+    for (name, lines, is_shown) in [
+        ("in context", in_context, true),
+        ("as a numbered file", as_file, true),
+        ("rewound", rewound, false),
+        ("compacted", compacted, false),
+    ] {
+        let log = fixture.write_log("s.jsonl", &lines);
+        let payload = claude_call(&log, "Bash", json!({"command": "cat a.txt"}), bash_response(&text));
+        let result = fixture.run(Client::ClaudeCode, &payload);
+        let stdout = result
+            .reply
+            .as_ref()
+            .map_or(Value::Null, |reply| reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].clone());
+        assert_eq!(stdout.to_string().contains("shown in the last result"), is_shown, "{name}: {result:?}");
+    }
+}
+
+/// Codex's log: a person's words, the call, and how it ended.
+fn codex_log(output: &str, exit_code: Value) -> Vec<Value> {
+    let line = |kind: &str, payload: Value| json!({"timestamp": "2026-11-16T12:00:00.000Z", "type": kind, "payload": payload});
+    let execution = json!({"type": "CommandExecution", "id": "call_1", "command": ["/bin/bash", "-lc", "make"], "status": "failed",
+        "aggregated_output": output, "exit_code": exit_code});
+    vec![
+        line(
+            "session_meta",
+            json!({"id": "s", "session_id": "s", "cwd": "/p", "cli_version": "0.166.0", "originator": "codex_exec"}),
+        ),
+        line(
+            "response_item",
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": GOAL}]}),
+        ),
+        line(
+            "event_msg",
+            json!({"type": "item_completed", "item":
+            {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": GOAL}]}}),
+        ),
+        line(
+            "response_item",
+            json!({"type": "function_call", "name": "exec_command", "call_id": "call_1",
+            "arguments": "{\"cmd\": \"make\"}"}),
+        ),
+        line("event_msg", json!({"type": "item_completed", "item": execution})),
+    ]
+}
+
+fn codex_call(log: &Path, response: &str) -> Value {
+    json!({"session_id": "s", "turn_id": "t", "transcript_path": log, "cwd": "/p", "hook_event_name": "PostToolUse",
+        "model": "m", "permission_mode": "default", "tool_name": "Bash", "tool_input": {"command": "make"},
+        "tool_response": response, "tool_use_id": "call_1"})
+}
+
+#[test]
+fn codex_shows_the_pruned_output_with_the_exit_code() {
+    let fixture = Fixture::new();
+    let text = build_log();
+    let log = fixture.write_log("rollout.jsonl", &codex_log(&text, json!(101)));
+    let reply = fixture.run(Client::Codex, &codex_call(&log, &text)).reply.unwrap();
+    assert_eq!(reply["continue"], false);
+    let output =
+        reply["reason"].as_str().unwrap().strip_prefix("Process exited with code 101\nOutput:\n").unwrap();
+    assert_pruned(&fixture, &text, output);
+    // What the command printed is in the log too, but the model has not seen it.
+    assert!(!output.contains("shown"), "{output}");
+    // Without its exit code, an output is not replaced.
+    let log = fixture.write_log("rollout.jsonl", &codex_log(&text, Value::Null));
+    let result = fixture.run(Client::Codex, &codex_call(&log, &text));
+    assert_eq!(result.outcome, HookOutcome::Left(LeftReason::NoExitCode));
+}
+
+#[test]
+fn where_codex_has_cut_stays_visible() {
+    let fixture = Fixture::new();
+    let head = "Warning: truncated output (original token count: 27224)\nTotal output lines: 20000\n\n";
+    let middle = "   Compiling crate-1…98894 chars truncated…999 v1.0.0\n";
+    let text = format!("{head}{}{middle}{}", build_log(), build_log());
+    let log = fixture.write_log("rollout.jsonl", &codex_log(&text, json!(0)));
+    let result = fixture.run(Client::Codex, &codex_call(&log, &text));
+    if let Some(reply) = result.reply {
+        let output = reply["reason"].as_str().unwrap();
+        assert!(output.contains(head) && output.contains(middle), "{output}");
+    } else {
+        assert_eq!(result.outcome, HookOutcome::Left(LeftReason::CutByClient));
+    }
+}
+
+/// Gemini CLI's log: its head, and a person's words.
+fn gemini_log() -> Vec<Value> {
+    vec![
+        json!({"sessionId": "s", "projectHash": "h", "startTime": "2026-11-16T12:00:00.000Z", "kind": "main"}),
+        json!({"id": "1", "timestamp": "2026-11-16T12:00:00.000Z", "type": "user", "content": [{"text": GOAL}]}),
+    ]
+}
+
+fn gemini_call(log: &Path, tool: &str, text: &str) -> Value {
+    json!({"session_id": "s", "transcript_path": log, "cwd": "/p", "hook_event_name": "AfterTool",
+        "timestamp": "2026-11-16T12:00:00.000Z", "tool_name": tool, "tool_input": {"command": "make"},
+        "tool_response": {"llmContent": text, "returnDisplay": text}})
+}
+
+#[test]
+fn gemini_cli_reads_the_pruned_output_from_a_file() {
+    let fixture = Fixture::new();
+    let text = build_log();
+    let log = fixture.write_log("tmp/p/chats/session.jsonl", &gemini_log());
+    let closing = "\nExit Code: 101\nProcess Group PGID: 7\n</untrusted_context>";
+    let content = format!("<untrusted_context>\nOutput: {text}{closing}");
+    let reply = fixture.run(Client::Gemini, &gemini_call(&log, "run_shell_command", &content)).reply.unwrap();
+    let call = &reply["hookSpecificOutput"]["tailToolCallRequest"];
+    assert_eq!(call["name"], "read_file");
+    let file = PathBuf::from(call["args"]["file_path"].as_str().unwrap());
+    assert_eq!(file.parent().unwrap(), fixture.path("tmp/p/tamis"));
+    let shown = fs::read_to_string(&file).unwrap();
+    let body = shown.strip_prefix("<untrusted_context>\nOutput: ").unwrap().strip_suffix(closing).unwrap();
+    assert_pruned(&fixture, &text, body);
+    // The client runs the hook again for the file, which is then no longer needed.
+    let mut again = gemini_call(&log, "read_file", &shown);
+    again["original_request_name"] = json!("run_shell_command");
+    again["tool_input"] = json!({"file_path": file});
+    let result = fixture.run(Client::Gemini, &again);
+    assert_eq!((result.outcome, result.reply), (HookOutcome::Left(LeftReason::OwnOutput), None));
+    assert!(!file.exists());
+    // No other file is deleted.
+    again["tool_input"] = json!({"file_path": log});
+    fixture.run(Client::Gemini, &again);
+    assert!(log.exists());
+}
+
+#[test]
+fn the_plugin_of_opencode_gets_the_pruned_output() {
+    let fixture = Fixture::new();
+    let text = build_log();
+    let payload = json!({"hook_event_name": "AfterTool", "session_id": "s", "cwd": "/p", "tool_name": "bash",
+        "tool_input": {"command": "make"}, "tool_response": text, "person": GOAL, "agent": "I run it."});
+    let reply = fixture.run(Client::OpenCode, &payload).reply.unwrap();
+    assert_pruned(&fixture, &text, reply["output"].as_str().unwrap());
+}
+
+#[test]
+fn secrets_are_redacted_if_asked_for_whatever_is_cut() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    for text in [format!("token {secret}\n"), format!("token {secret}\n{}", build_log())] {
+        let payload = claude_call(&log, "Bash", json!({"command": "env"}), bash_response(&text));
+        let result = fixture.run_with(Client::ClaudeCode, &payload, true);
+        let reply = result.reply.unwrap();
+        let stdout = reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap();
+        assert!(stdout.starts_with("token [redacted:"), "{stdout}");
+        assert!(!reply.to_string().contains(&secret));
+        if matches!(result.outcome, HookOutcome::Pruned { .. }) {
+            // What is recovered is redacted as well.
+            assert!(!fixture.recover(stdout).contains(&secret));
+        }
+    }
+}
+
+#[test]
+fn markers_are_not_written_into_files() {
+    let fixture = Fixture::new();
+    let marker =
+        "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_abcdefghijklmnopqrstuv 6-44]";
+    let file = fixture.path("notes.md");
+    fs::write(&file, format!("# Markers\n\n{marker}\n")).unwrap();
+    let call = |event: &str, tool: &str, input: Value| json!({"hook_event_name": event, "cwd": fixture.folder.path(), "tool_name": tool, "tool_input": input});
+    let patch =
+        format!("*** Begin Patch\n*** Update File: a.rs\n@@\n fn a() {{\n+{marker}\n }}\n*** End Patch\n");
+    let code = format!("fn a() {{\n    {marker}\n}}\n");
+    let later = "fn a() {\n[tamis 48-78: tests]\n}\n";
+    for (client, payload) in [
+        (Client::ClaudeCode, call("PreToolUse", "Write", json!({"file_path": "a.rs", "content": code}))),
+        (Client::ClaudeCode, call("PreToolUse", "Write", json!({"file_path": "a.rs", "content": later}))),
+        (
+            Client::ClaudeCode,
+            call("PreToolUse", "Edit", json!({"file_path": "a.rs", "old_string": "x", "new_string": code})),
+        ),
+        (
+            Client::ClaudeCode,
+            call(
+                "PreToolUse",
+                "MultiEdit",
+                json!({"file_path": "a.rs", "edits": [{"old_string": "x", "new_string": code}]}),
+            ),
+        ),
+        (Client::Codex, call("PreToolUse", "apply_patch", json!({"command": patch}))),
+        (Client::Gemini, call("BeforeTool", "write_file", json!({"file_path": "a.rs", "content": code}))),
+        (
+            Client::Gemini,
+            call(
+                "BeforeTool",
+                "replace",
+                json!({"file_path": "a.rs", "old_string": "x", "new_string": code}),
+            ),
+        ),
+        (Client::OpenCode, call("BeforeTool", "write", json!({"filePath": "a.rs", "content": code}))),
+    ] {
+        let result = fixture.run(client, &payload);
+        assert_eq!(result.outcome, HookOutcome::Refused, "{payload}");
+        let reply = result.reply.unwrap();
+        let reason = match client {
+            Client::ClaudeCode | Client::Codex => {
+                let output = &reply["hookSpecificOutput"];
+                assert_eq!(output["permissionDecision"], "deny");
+                output["permissionDecisionReason"].as_str().unwrap().to_owned()
+            }
+            Client::Gemini | Client::OpenCode => {
+                assert_eq!(reply["decision"], "deny");
+                reply["reason"].as_str().unwrap().to_owned()
+            }
+        };
+        assert!(reason.contains("recover_text") && reason.contains("tamis recover '[tamis "), "{reason}");
+    }
+    for payload in [
+        call("PreToolUse", "Write", json!({"file_path": "a.rs", "content": "fn a() {}\n"})),
+        // The file has this marker already.
+        call(
+            "PreToolUse",
+            "Write",
+            json!({"file_path": "notes.md", "content": format!("# A marker\n\n{marker}\n")}),
+        ),
+        call("PreToolUse", "Bash", json!({"command": format!("tamis recover '{marker}'")})),
+    ] {
+        assert_eq!(fixture.run(Client::ClaudeCode, &payload).reply, None, "{payload}");
+    }
+}
+
+#[test]
+fn calls_are_recorded_without_texts() {
+    let fixture = Fixture::new();
+    let calls = HookCalls::new(DataDir::at(fixture.path("data")));
+    assert_eq!(calls.list(), []);
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let payload = claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&build_log()));
+    let result = fixture.run(Client::ClaudeCode, &payload);
+    for _ in 0..20_000 {
+        calls.add("claude", &result, Duration::from_millis(7)).unwrap();
+    }
+    let list = calls.list();
+    // The oldest are gone.
+    assert!((1..20_000).contains(&list.len()), "{}", list.len());
+    let last = list.last().unwrap();
+    assert_eq!(
+        (
+            last.client.as_str(),
+            last.tool.as_deref(),
+            last.call_id.as_deref(),
+            last.outcome.as_str(),
+            last.elapsed_ms
+        ),
+        ("claude", Some("Bash"), Some("toolu_1"), "pruned", 7)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever a client sends, the hook answers with JSON or nothing.
+    #[test]
+    fn nothing_a_client_sends_ends_the_hook(
+        input in prop_oneof![
+            any::<String>(),
+            "\\{\"hook_event_name\":\"(PostToolUse|AfterTool|PreToolUse)\",\"tool_name\":\"(Bash|Read|Write)\",\"tool_(input|response)\":.{0,60}\\}",
+        ],
+    ) {
+        let fixture = Fixture::new();
+        for client in Client::ALL {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            Hook { client: *client, sieve: &fixture.sieve, min_chars: 0, redacts: true, deadline }.run(&input);
+        }
+    }
+}
