@@ -36,12 +36,12 @@ fn installed_clients_are_connected_and_disconnected() {
     fs::write(folder.join("home/.gemini/settings.json"), settings).unwrap();
     let program = folder.join("bin/tamis");
 
-    let planned = run(&fixture, &["--dry-run"]);
+    let planned = run(&fixture, &["--only", "mcp", "--dry-run"]);
     assert_eq!(planned.code, Some(0), "{}", planned.stderr);
     assert_eq!(read(&fixture, "home/.codex/config.toml"), "(none)");
     assert_eq!(read(&fixture, "home/.gemini/settings.json"), settings);
 
-    let changed = run(&fixture, &[]);
+    let changed = run(&fixture, &["--only", "mcp"]);
     assert_eq!(changed.code, Some(0), "{}", changed.stderr);
     assert_eq!(changed.stdout, planned.stdout);
     let expected = format!(
@@ -54,7 +54,7 @@ fn installed_clients_are_connected_and_disconnected() {
     assert_eq!(changed.stdout, expected);
     assert!(changed.stderr.contains("Gemini CLI: connected in "), "{}", changed.stderr);
 
-    let again = run(&fixture, &["--json"]);
+    let again = run(&fixture, &["--only", "mcp", "--json"]);
     let statuses = again.json();
     assert_eq!(
         (statuses[0]["client"].as_str(), statuses[0]["status"].as_str()),
@@ -68,6 +68,91 @@ fn installed_clients_are_connected_and_disconnected() {
     assert_eq!(read(&fixture, "home/.gemini/settings.json"), settings);
     let nothing = run(&fixture, &["--remove"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
+}
+
+/// The clients of a list of outcomes, with their statuses and the files below the fixture's folder.
+fn outcomes(fixture: &Fixture, ran: &Ran) -> Vec<String> {
+    let folder = fixture.folder.path().canonicalize().unwrap();
+    let json = ran.json();
+    let row = |outcome: &serde_json::Value| {
+        let path = outcome["path"].as_str().unwrap_or("-");
+        let path = path.strip_prefix(&format!("{}/", folder.display())).unwrap_or(path);
+        format!("{} {} {path}", outcome["client"].as_str().unwrap(), outcome["status"].as_str().unwrap())
+    };
+    json.as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn hooks_are_set_up_with_the_servers_and_every_file_is_listed() {
+    let fixture = world();
+    let clients = ["claude", "codex", "gemini", "opencode", "cursor"];
+    let files = [
+        "claude X home/.claude.json",
+        "claude X home/.claude/settings.json",
+        "codex X home/.codex/config.toml",
+        "codex X home/.codex/hooks.json",
+        "gemini X home/.gemini/settings.json",
+        "opencode X home/.config/opencode/opencode.json",
+        "opencode X home/.config/opencode/plugins/tamis.js",
+        "cursor X home/.cursor/mcp.json",
+    ];
+    let expected = |status: &str| files.map(|file| file.replace('X', status)).to_vec();
+    for (arguments, status) in
+        [(&["--dry-run", "--json"] as &[_], "planned"), (&["--json"], "changed"), (&["--json"], "unchanged")]
+    {
+        let ran = run(&fixture, &[&clients, arguments].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert_eq!(outcomes(&fixture, &ran), expected(status));
+        let diffs = ran.json().as_array().unwrap().iter().all(|outcome| outcome["diff"].is_string());
+        assert_eq!(diffs, status != "unchanged");
+    }
+    let program = fixture.folder.path().canonicalize().unwrap().join("bin/tamis");
+    let command = format!("if [ -x '{0}' ]; then exec '{0}' hook codex; fi", program.display());
+    assert!(read(&fixture, "home/.codex/hooks.json").contains(&command));
+
+    let none = run(&fixture, &["cursor", "zed", "--only", "hooks", "--json"]);
+    assert_eq!(outcomes(&fixture, &none), ["cursor unsupported -", "zed unsupported -"]);
+
+    let removed = run(&fixture, &["--remove", "--only", "hooks", "--json"]);
+    let mut listed = outcomes(&fixture, &removed);
+    listed.sort();
+    let mut hooks = [1, 3, 4, 6].map(|index| files[index].replace('X', "changed"));
+    hooks.sort();
+    assert_eq!(listed, hooks);
+    assert!(read(&fixture, "home/.gemini/settings.json").contains("mcpServers"));
+    assert_eq!(run(&fixture, &["--remove"]).code, Some(0));
+    for file in files {
+        let name = file.rsplit(' ').next().unwrap();
+        assert_eq!(read(&fixture, name), "(none)", "{name}");
+    }
+}
+
+#[test]
+fn the_next_step_in_the_client_is_said() {
+    let fixture = world();
+    let ran = run(&fixture, &["codex"]);
+    assert!(ran.stderr.contains("enter `/hooks` and trust them"), "{}", ran.stderr);
+}
+
+#[test]
+fn setups_at_the_same_time_write_one_entry_that_can_be_removed() {
+    let fixture = world();
+    let path = fixture.folder.path().join("home/.gemini/settings.json");
+    fs::write(&path, "{ /* mine */ }\n").unwrap();
+    let start = |_| {
+        let mut command = fixture.tamis(&["setup", "gemini", "codex", "--json"]);
+        command.env("PATH", fixture.folder.path().join("bin"));
+        std::thread::spawn(move || finish(&mut command, b""))
+    };
+    let ran: Vec<_> = (0..4).map(start).collect::<Vec<_>>();
+    for ran in ran {
+        let ran = ran.join().unwrap();
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    assert_eq!(read(&fixture, "home/.gemini/settings.json").matches("hook gemini").count(), 2);
+    assert_eq!(run(&fixture, &["--remove"]).code, Some(0));
+    assert_eq!(read(&fixture, "home/.gemini/settings.json"), "{ /* mine */ }\n");
+    assert_eq!(read(&fixture, "home/.codex/hooks.json"), "(none)");
 }
 
 #[test]

@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis_clients::find_program;
 
-use crate::document::Format;
+use crate::document::{Entry, Format};
+use crate::{files, hooks};
+
+/// The name under which clients list the server.
+const SERVER: &str = "tamis";
+/// The arguments with which clients start the server.
+const SERVER_ARGUMENTS: &[&str] = &["mcp"];
 
 /// A program that starts MCP servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +38,21 @@ pub enum SetupScope {
     Project,
 }
 
+/// What is added to a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SetupPart {
+    /// The MCP server, for what the agent asks tamis for.
+    #[default]
+    Mcp,
+    /// The hooks, for what the client's own tools print.
+    Hooks,
+}
+
+impl SetupPart {
+    pub const ALL: &'static [SetupPart] = &[SetupPart::Mcp, SetupPart::Hooks];
+}
+
 /// What files and programs are looked for in.
 pub struct SetupEnvironment {
     pub home: PathBuf,
@@ -49,13 +71,12 @@ impl SetupEnvironment {
     }
 }
 
-/// A client's configuration file, and where MCP servers are in it.
+/// A client's configuration file, and what is added to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerFile {
+pub(crate) struct ClientFile {
     pub(crate) path: PathBuf,
     pub(crate) format: Format,
-    /// The key that holds all servers by name.
-    pub(crate) servers: &'static str,
+    pub(crate) entries: Vec<(SetupPart, Entry)>,
 }
 
 impl SetupClient {
@@ -101,19 +122,38 @@ impl SetupClient {
         SetupClient::ALL.iter().copied().find(|client| client.name() == name)
     }
 
-    /// What else the user must do before the client uses the entry.
-    pub fn advice(self, scope: SetupScope) -> Option<&'static str> {
-        match (self, scope) {
-            (SetupClient::ClaudeCode, SetupScope::Project) => {
+    /// What else the user must do before the client uses what was added.
+    pub fn advice(self, scope: SetupScope, part: SetupPart) -> Option<&'static str> {
+        match (self, scope, part) {
+            (SetupClient::ClaudeCode, SetupScope::Project, SetupPart::Mcp) => {
                 Some("Claude Code asks once before it uses a project's servers")
             }
-            (SetupClient::Codex, SetupScope::Project) => {
+            (SetupClient::ClaudeCode, SetupScope::Project, SetupPart::Hooks) => {
+                Some("Claude Code runs a project's hooks only once you trust the folder")
+            }
+            (SetupClient::Codex, _, SetupPart::Hooks) => {
+                Some("Codex skips new hooks without a message: start `codex`, enter `/hooks` and trust them")
+            }
+            (SetupClient::Codex, SetupScope::Project, SetupPart::Mcp) => {
                 Some("Codex reads a project's configuration only once you trust the project")
             }
-            (SetupClient::Gemini, _) => Some("Gemini CLI starts servers only in folders that you trust"),
-            (SetupClient::VsCode, _) => Some("VS Code asks once before it starts the server"),
+            (SetupClient::Gemini, _, SetupPart::Mcp) => {
+                Some("Gemini CLI starts servers only in folders that you trust")
+            }
+            (SetupClient::Gemini, SetupScope::Project, SetupPart::Hooks) => {
+                Some("Gemini CLI runs a project's hooks only in folders that you trust")
+            }
+            (SetupClient::VsCode, ..) => Some("VS Code asks once before it starts the server"),
             _ => None,
         }
+    }
+
+    /// Whether it has hooks that tamis can use.
+    pub fn has_hooks(self) -> bool {
+        matches!(
+            self,
+            SetupClient::ClaudeCode | SetupClient::Codex | SetupClient::Gemini | SetupClient::OpenCode
+        )
     }
 
     /// Whether it is installed: its program is on PATH, or its folder of settings exists.
@@ -162,48 +202,115 @@ impl SetupClient {
         }
     }
 
-    /// Its configuration file for this scope; none if it has no such scope.
-    pub(crate) fn server_file(self, scope: SetupScope, environment: &SetupEnvironment) -> Option<ServerFile> {
+    /// The files that connect it to the program that `command` starts; none if it has no such scope.
+    pub(crate) fn files(
+        self,
+        scope: SetupScope,
+        parts: &[SetupPart],
+        command: &str,
+        environment: &SetupEnvironment,
+    ) -> Vec<ClientFile> {
+        let mut files: Vec<ClientFile> = Vec::new();
+        for part in SetupPart::ALL.iter().filter(|part| parts.contains(part)) {
+            let file = match part {
+                SetupPart::Mcp => self.server_file(scope, command, environment),
+                SetupPart::Hooks => self.hook_file(scope, command, environment),
+            };
+            let Some((path, format, entries)) = file else { continue };
+            let entries = entries.into_iter().map(|entry| (*part, entry));
+            match files.iter_mut().find(|file| file.path == path) {
+                Some(file) => file.entries.extend(entries),
+                None => files.push(ClientFile { path, format, entries: entries.collect() }),
+            }
+        }
+        files
+    }
+
+    /// The file with its MCP servers, and tamis as one of them.
+    fn server_file(
+        self,
+        scope: SetupScope,
+        command: &str,
+        environment: &SetupEnvironment,
+    ) -> Option<(PathBuf, Format, Vec<Entry>)> {
         let folder = || self.settings_folder(environment);
         let project = |path: &str| environment.project.join(path);
-        let json = |path: PathBuf, servers| ServerFile { path, format: Format::Json, servers };
-        Some(match (self, scope) {
+        let (path, servers) = match (self, scope) {
             // The user's servers are not among the settings, but beside the folder; in it, if a variable names the folder.
             (SetupClient::ClaudeCode, SetupScope::User) => {
                 let folder =
                     environment.folder("CLAUDE_CONFIG_DIR").unwrap_or_else(|| environment.home.clone());
-                json(folder.join(".claude.json"), "mcpServers")
+                (folder.join(".claude.json"), "mcpServers")
             }
-            (SetupClient::ClaudeCode, SetupScope::Project) => json(project(".mcp.json"), "mcpServers"),
-            (SetupClient::Codex, scope) => ServerFile {
-                path: match scope {
-                    SetupScope::User => folder().join("config.toml"),
-                    SetupScope::Project => project(".codex/config.toml"),
-                },
-                format: Format::Toml,
-                servers: "mcp_servers",
-            },
-            (SetupClient::Gemini, SetupScope::User) => json(folder().join("settings.json"), "mcpServers"),
-            (SetupClient::Gemini, SetupScope::Project) => {
-                json(project(".gemini/settings.json"), "mcpServers")
+            (SetupClient::ClaudeCode, SetupScope::Project) => (project(".mcp.json"), "mcpServers"),
+            (SetupClient::Codex, scope) => {
+                (self.codex_folder(scope, environment).join("config.toml"), "mcp_servers")
             }
-            (SetupClient::OpenCode, SetupScope::User) => json(existing(&folder(), "opencode"), "mcp"),
+            (SetupClient::Gemini, SetupScope::User) => (folder().join("settings.json"), "mcpServers"),
+            (SetupClient::Gemini, SetupScope::Project) => (project(".gemini/settings.json"), "mcpServers"),
+            (SetupClient::OpenCode, SetupScope::User) => (existing(&folder(), "opencode"), "mcp"),
             (SetupClient::OpenCode, SetupScope::Project) => {
-                json(existing(&environment.project, "opencode"), "mcp")
+                (existing(&environment.project, "opencode"), "mcp")
             }
-            (SetupClient::Cursor, SetupScope::User) => json(folder().join("mcp.json"), "mcpServers"),
-            (SetupClient::Cursor, SetupScope::Project) => json(project(".cursor/mcp.json"), "mcpServers"),
-            (SetupClient::VsCode, SetupScope::User) => json(folder().join("mcp.json"), "servers"),
-            (SetupClient::VsCode, SetupScope::Project) => json(project(".vscode/mcp.json"), "servers"),
-            (SetupClient::Zed, SetupScope::User) => json(folder().join("settings.json"), "context_servers"),
-            (SetupClient::Zed, SetupScope::Project) => json(project(".zed/settings.json"), "context_servers"),
-            (SetupClient::LmStudio, SetupScope::User) => json(folder().join("mcp.json"), "mcpServers"),
+            (SetupClient::Cursor, SetupScope::User) => (folder().join("mcp.json"), "mcpServers"),
+            (SetupClient::Cursor, SetupScope::Project) => (project(".cursor/mcp.json"), "mcpServers"),
+            (SetupClient::VsCode, SetupScope::User) => (folder().join("mcp.json"), "servers"),
+            (SetupClient::VsCode, SetupScope::Project) => (project(".vscode/mcp.json"), "servers"),
+            (SetupClient::Zed, SetupScope::User) => (folder().join("settings.json"), "context_servers"),
+            (SetupClient::Zed, SetupScope::Project) => (project(".zed/settings.json"), "context_servers"),
+            (SetupClient::LmStudio, SetupScope::User) => (folder().join("mcp.json"), "mcpServers"),
             (SetupClient::LmStudio, SetupScope::Project) => return None,
-        })
+        };
+        let format = if self == SetupClient::Codex { Format::Toml } else { Format::Json };
+        let entry = Entry {
+            keys: vec![servers.to_owned(), SERVER.to_owned()],
+            fields: self.server_entry(command, SERVER_ARGUMENTS),
+            is_element: false,
+        };
+        Some((path, format, vec![entry]))
+    }
+
+    /// The file with its hooks, and those of tamis.
+    fn hook_file(
+        self,
+        scope: SetupScope,
+        command: &str,
+        environment: &SetupEnvironment,
+    ) -> Option<(PathBuf, Format, Vec<Entry>)> {
+        let in_scope = |path: &str, name: &str| match scope {
+            SetupScope::User => self.settings_folder(environment).join(name),
+            SetupScope::Project => environment.project.join(path).join(name),
+        };
+        let (path, format) = match self {
+            SetupClient::ClaudeCode => (in_scope(".claude", "settings.json"), Format::Json),
+            SetupClient::Gemini => (in_scope(".gemini", "settings.json"), Format::Json),
+            SetupClient::Codex => {
+                let [file, config] = ["hooks.json", "config.toml"]
+                    .map(|name| self.codex_folder(scope, environment).join(name));
+                // Codex warns at every start if a folder has hooks in both files.
+                let is_inline = !file.exists() && has_hooks(&config);
+                if is_inline { (config, Format::Toml) } else { (file, Format::Json) }
+            }
+            SetupClient::OpenCode => {
+                let path = in_scope(".opencode", "plugins").join("tamis.js");
+                return Some((path, Format::Whole, vec![Entry::whole(hooks::opencode_plugin(command))]));
+            }
+            SetupClient::Cursor | SetupClient::VsCode | SetupClient::Zed | SetupClient::LmStudio => {
+                return None;
+            }
+        };
+        Some((path, format, hooks::entries(self, command)))
+    }
+
+    fn codex_folder(self, scope: SetupScope, environment: &SetupEnvironment) -> PathBuf {
+        match scope {
+            SetupScope::User => self.settings_folder(environment),
+            SetupScope::Project => environment.project.join(".codex"),
+        }
     }
 
     /// The entry of a server that is started with this command, in the order in which it is written.
-    pub(crate) fn server_entry(self, command: &str, arguments: &[&str]) -> Vec<(String, Value)> {
+    fn server_entry(self, command: &str, arguments: &[&str]) -> Vec<(String, Value)> {
         let (kind, command, arguments) = match self {
             SetupClient::ClaudeCode | SetupClient::VsCode => {
                 (Some(("type", "stdio")), json!(command), Some(arguments))
@@ -229,4 +336,11 @@ impl SetupClient {
 fn existing(folder: &Path, name: &str) -> PathBuf {
     let [json, jsonc] = ["json", "jsonc"].map(|extension| folder.join(format!("{name}.{extension}")));
     if !json.exists() && jsonc.exists() { jsonc } else { json }
+}
+
+/// Whether a configuration of Codex has hooks. What Codex stores about hooks of other files is in tables beside them.
+fn has_hooks(config: &Path) -> bool {
+    let text = files::read(&files::resolve(config)).ok().flatten().unwrap_or_default();
+    let hooks = Format::Toml.get(&text, &["hooks".to_owned()]).ok().flatten();
+    hooks.is_some_and(|hooks| hooks.as_object().is_some_and(|events| events.values().any(Value::is_array)))
 }

@@ -1,27 +1,49 @@
 //! Reading and replacing a client's configuration file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::{DocumentError, SetupError};
 
-/// The file itself: a dotfile manager may have made it a link, which stays one.
+/// The largest configuration file that is read. Claude Code's holds past prompts and may have several MB.
+const LARGEST: u64 = 32 * 1024 * 1024;
+/// As many links as the system follows.
+const MOST_LINKS: usize = 40;
+
+/// The file itself: a dotfile manager may have made it or its folder a link, which stays one, whether its target exists or not.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    resolve_links(path, MOST_LINKS)
+}
+
+fn resolve_links(path: &Path, links: usize) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+    match fs::read_link(path) {
+        Ok(target) if links > 0 => resolve_links(&folder.join(target), links - 1),
+        _ => resolve_links(folder, links).join(name),
+    }
 }
 
 /// The file's text; none if there is no file.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, SetupError> {
     let failed = |source| SetupError::Io { path: path.to_owned(), source };
     match fs::metadata(path) {
+        // Opening a pipe would wait for its writer.
         Ok(about) if !about.is_file() => return Err(SetupError::NotAFile { path: path.to_owned() }),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     }
-    let bytes = fs::read(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(SetupError::TooLarge { path: path.to_owned(), limit: LARGEST });
+    }
     String::from_utf8(bytes)
         .map(Some)
         .map_err(|_| SetupError::Document { path: path.to_owned(), source: DocumentError::NotText })

@@ -12,14 +12,15 @@
 mod client;
 mod document;
 mod files;
+mod hooks;
 mod record;
 mod setup;
 
 use std::path::PathBuf;
 
-pub use client::{SetupClient, SetupEnvironment, SetupScope};
+pub use client::{SetupClient, SetupEnvironment, SetupPart, SetupScope};
 pub use document::DocumentError;
-pub use setup::{FileChange, PlannedChange, Setup, SetupStep};
+pub use setup::{FileChange, PlannedChange, PlannedRemoval, Setup, SetupStep};
 
 /// Why a client could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,10 @@ pub enum SetupError {
     Raced { path: PathBuf },
     #[error("`{path}` is not a regular file")]
     NotAFile { path: PathBuf },
+    #[error("`{path}` is larger than {} MiB", limit / (1024 * 1024))]
+    TooLarge { path: PathBuf, limit: u64 },
+    #[error("another `tamis setup` is still running")]
+    Busy,
     #[error("the record `{path}` is damaged")]
     Record { path: PathBuf, source: serde_json::Error },
 }

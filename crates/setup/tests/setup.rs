@@ -2,81 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use common::{World, bare};
 use proptest::prelude::*;
-use tamis_setup::{Setup, SetupClient, SetupEnvironment, SetupError, SetupScope, SetupStep};
-use tamis_store::DataDir;
-
-struct World {
-    folder: tempfile::TempDir,
-    setup: Setup,
-}
-
-impl World {
-    fn new() -> World {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
-        for name in ["home", "project"] {
-            fs::create_dir(at(name)).unwrap();
-        }
-        let environment =
-            SetupEnvironment { home: at("home"), project: at("project"), variables: BTreeMap::new() };
-        World { setup: Setup { data: DataDir::at(at("data")), environment }, folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    fn plan(&self, client: SetupClient, scope: SetupScope, command: &str) -> Result<SetupStep, SetupError> {
-        self.setup.plan(client, scope, command, &["mcp"])
-    }
-
-    fn add(&self, client: SetupClient, scope: SetupScope) {
-        match self.plan(client, scope, "tamis").unwrap() {
-            SetupStep::Change(change) => self.setup.apply(&change).unwrap(),
-            other => panic!("{client:?}: {other:?}"),
-        }
-    }
-
-    /// Removes everything; whether an entry stayed.
-    fn remove(&self) -> bool {
-        let changes = self.setup.plan_removal(&[], None).unwrap();
-        assert!(!changes.is_empty());
-        changes.iter().for_each(|change| self.setup.apply(change).unwrap());
-        changes.iter().any(|change| change.keeps_entry())
-    }
-
-    /// Every file and folder below the home and the project.
-    fn files(&self) -> BTreeMap<PathBuf, Option<String>> {
-        let mut found = BTreeMap::new();
-        let mut folders = vec![self.path("home"), self.path("project")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    folders.push(path.clone());
-                }
-                found.insert(path.clone(), fs::read_to_string(path).ok());
-            }
-        }
-        found
-    }
-}
+use tamis_setup::{Setup, SetupClient, SetupEnvironment, SetupError, SetupPart, SetupScope, SetupStep};
 
 /// Each client and scope, the file, and its whole text where there was none.
 const WRITTEN: &[(SetupClient, SetupScope, &str, &str)] = &[
@@ -303,11 +238,6 @@ fn what_was_there_stays_and_comes_back_byte_for_byte() {
     }
 }
 
-/// A text without its blanks.
-fn bare(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_whitespace()).collect()
-}
-
 /// What a user may change between setup and removal: the file before, a change, and the file after the removal.
 #[test]
 fn what_the_user_changed_meanwhile_stays() {
@@ -386,7 +316,7 @@ fn an_entry_that_tamis_did_not_write_is_left_alone() {
         world.plan(SetupClient::Gemini, SetupScope::User, "tamis").unwrap(),
         SetupStep::Foreign(_)
     ));
-    assert!(world.setup.plan_removal(&[], None).unwrap().is_empty());
+    assert!(world.setup.plan_removal(&[], None, SetupPart::ALL).unwrap().is_empty());
 }
 
 #[test]
@@ -446,6 +376,160 @@ fn files_that_cannot_be_used_are_not_touched() {
     assert!(matches!(failed, Err(SetupError::NotAFile { .. })), "{failed:?}");
 }
 
+/// What a configuration file may be other than a file: how it is made, and whether setup works.
+#[test]
+fn unusual_files_are_used_or_refused_and_never_replaced() {
+    type Make = fn(&World);
+    let rows: &[(&str, Make, Option<&str>)] = &[
+        ("a link to a file", |world| link(world, "home/real.json", "{}", FILE), None),
+        (
+            "a link to a file that does not exist",
+            |world| symlink(world.path("home/real.json"), world.path(FILE)).unwrap(),
+            None,
+        ),
+        (
+            "a link to a link to a file in a folder that does not exist",
+            |world| {
+                symlink("other.json", world.path(FILE)).unwrap();
+                symlink("../dotfiles/gemini/settings.json", world.path("home/.gemini/other.json")).unwrap();
+            },
+            None,
+        ),
+        (
+            "a folder that is a link to a folder that does not exist",
+            |world| {
+                fs::remove_dir(world.path("home/.gemini")).unwrap();
+                symlink("dotfiles/gemini", world.path("home/.gemini")).unwrap();
+            },
+            None,
+        ),
+        ("an empty file", |world| world.write(FILE, ""), None),
+        (
+            "a link to itself",
+            |world| symlink("settings.json", world.path(FILE)).unwrap(),
+            Some("cannot read or write"),
+        ),
+        ("a folder", |world| fs::create_dir(world.path(FILE)).unwrap(), Some("not a regular file")),
+        (
+            "an endless device",
+            |world| symlink("/dev/zero", world.path(FILE)).unwrap(),
+            Some("not a regular file"),
+        ),
+        (
+            "a pipe",
+            |world| {
+                let made = std::process::Command::new("mkfifo").arg(world.path(FILE)).status().unwrap();
+                assert!(made.success());
+            },
+            Some("not a regular file"),
+        ),
+        (
+            "a huge file",
+            |world| {
+                fs::File::create(world.path(FILE)).unwrap().set_len(1 << 40).unwrap();
+            },
+            Some("larger than 32 MiB"),
+        ),
+        ("deep nesting", |world| world.write(FILE, &"[".repeat(1 << 20)), Some("cannot use")),
+        (
+            "deep nesting in a table",
+            |world| world.write(FILE, &"{\"a\":".repeat(1 << 20)),
+            Some("cannot use"),
+        ),
+    ];
+    for (name, make, refused) in rows {
+        let world = World::new();
+        fs::create_dir(world.path("home/.gemini")).unwrap();
+        make(&world);
+        let list = || entries(&world.path("home"));
+        let before = list();
+        match (
+            world.setup.plan(SetupClient::Gemini, SetupScope::User, SetupPart::ALL, "tamis").remove(0),
+            refused,
+        ) {
+            (Ok(SetupStep::Change(change)), None) => {
+                world.setup.apply(&change).unwrap();
+                assert!(world.read(FILE).contains("hook gemini"), "{name}");
+                let again = world.plan(SetupClient::Gemini, SetupScope::User, "tamis").unwrap();
+                assert!(matches!(again, SetupStep::Unchanged(_)), "{name}: {again:?}");
+                assert!(!world.remove(), "{name}");
+            }
+            (Err(error), Some(message)) => assert!(error.to_string().contains(message), "{name}: {error}"),
+            (other, _) => panic!("{name}: {other:?}"),
+        }
+        assert_eq!(list(), before, "{name}");
+    }
+}
+
+const FILE: &str = "home/.gemini/settings.json";
+
+/// Everything below a folder that is not a folder: its path, its type and size, and where a link leads.
+fn entries(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let (path, about) = (entry.path(), entry.metadata().unwrap());
+        if about.is_dir() {
+            found.extend(entries(&path));
+        } else {
+            found.push(format!(
+                "{path:?} {:?} {} {:?}",
+                about.file_type(),
+                about.len(),
+                fs::read_link(&path).ok()
+            ));
+        }
+    }
+    found.sort();
+    found
+}
+
+fn link(world: &World, target: &str, text: &str, path: &str) {
+    world.write(target, text);
+    symlink(world.path(target), world.path(path)).unwrap();
+}
+
+#[test]
+fn a_file_that_cannot_be_used_does_not_stop_the_removal_from_others() {
+    let world = World::new();
+    world.add(SetupClient::Gemini, SetupScope::User);
+    world.add(SetupClient::Codex, SetupScope::User);
+    world.write(FILE, "{ broken");
+    let planned = world.setup.plan_removal(&[], None, SetupPart::ALL).unwrap();
+    let usable: Vec<_> = planned.iter().map(|(client, change)| (*client, change.is_ok())).collect();
+    assert_eq!(usable, [(SetupClient::Codex, true), (SetupClient::Gemini, false)]);
+}
+
+#[test]
+fn a_home_that_is_a_link_has_one_record_for_each_file() {
+    let mut world = World::new();
+    symlink(world.path("home"), world.path("link")).unwrap();
+    world.setup.environment.home = world.path("project").join("../link");
+    world.add(SetupClient::Gemini, SetupScope::User);
+    match world.plan(SetupClient::Gemini, SetupScope::User, "/opt/tamis").unwrap() {
+        SetupStep::Change(change) => world.setup.apply(&change).unwrap(),
+        other => panic!("{other:?}"),
+    }
+    assert!(!world.remove());
+    assert!(world.files().is_empty());
+}
+
+#[test]
+fn a_change_that_fails_leaves_the_record_of_the_one_before() {
+    let world = World::new();
+    world.write(FILE, "{}");
+    world.add(SetupClient::Gemini, SetupScope::User);
+    let SetupStep::Change(change) = world.plan(SetupClient::Gemini, SetupScope::User, "/opt/tamis").unwrap()
+    else {
+        panic!("nothing to change")
+    };
+    let edited = world.read(FILE).replacen('{', "{ \"new\": 1, ", 1);
+    world.write(FILE, &edited);
+    assert!(matches!(world.setup.apply(&change), Err(SetupError::Raced { .. })));
+    assert_eq!(world.read(FILE), edited);
+    assert!(!world.remove());
+    assert_eq!(bare(&world.read(FILE)), "{\"new\":1}");
+}
+
 #[test]
 fn a_file_that_changes_meanwhile_is_not_replaced() {
     let world = World::new();
@@ -487,7 +571,9 @@ fn removal_keeps_to_the_clients_the_scope_and_the_project_that_are_named() {
     world.add(SetupClient::Gemini, SetupScope::User);
     world.add(SetupClient::Gemini, SetupScope::Project);
     world.add(SetupClient::Codex, SetupScope::Project);
-    let planned = |clients: &[SetupClient], scope| world.setup.plan_removal(clients, scope).unwrap().len();
+    let planned = |clients: &[SetupClient], scope| {
+        world.setup.plan_removal(clients, scope, SetupPart::ALL).unwrap().len()
+    };
     assert_eq!(planned(&[], None), 3);
     assert_eq!(planned(&[SetupClient::Gemini], None), 2);
     assert_eq!(planned(&[SetupClient::Gemini], Some(SetupScope::Project)), 1);
@@ -500,7 +586,7 @@ fn removal_keeps_to_the_clients_the_scope_and_the_project_that_are_named() {
             variables: BTreeMap::new(),
         },
     };
-    assert_eq!(elsewhere.plan_removal(&[], None).unwrap().len(), 1);
+    assert_eq!(elsewhere.plan_removal(&[], None, SetupPart::ALL).unwrap().len(), 1);
 }
 
 #[test]

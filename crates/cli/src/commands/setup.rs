@@ -4,7 +4,9 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tamis_clients::find_program;
 use tamis_config::{ConfigEnvironment, ConfigError, project_root};
-use tamis_setup::{PlannedChange, Setup, SetupClient, SetupEnvironment, SetupError, SetupScope, SetupStep};
+use tamis_setup::{
+    PlannedChange, Setup, SetupClient, SetupEnvironment, SetupError, SetupPart, SetupScope, SetupStep,
+};
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
@@ -12,9 +14,10 @@ use crate::{escape, print, setup};
 
 /// Connect coding agents and editors to tamis
 ///
-/// Adds `tamis mcp` as an MCP server to the configuration of each client, and prints every change as a diff. Everything else in
-/// these files stays as it is, comments included. Without a client's name, sets up all clients that are installed. A second run
-/// changes nothing.
+/// Adds `tamis mcp` as an MCP server to the configuration of each client, and `tamis hook` to the hooks of Claude Code, Codex,
+/// Gemini CLI and OpenCode, which then prunes what their own tools print. Prints every change as a diff. Everything else in these
+/// files stays as it is, comments included. Without a client's name, sets up all clients that are installed. A second run changes
+/// nothing.
 #[derive(Args)]
 pub(crate) struct SetupCommand {
     /// Clients to set up
@@ -26,6 +29,9 @@ pub(crate) struct SetupCommand {
     /// Set up all your projects [default]
     #[arg(long)]
     user: bool,
+    /// Set up or remove only this [default: all that a client supports]
+    #[arg(long, value_name = "PART", value_enum)]
+    only: Option<PartName>,
     /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
@@ -36,6 +42,9 @@ pub(crate) struct SetupCommand {
     #[arg(long)]
     json: bool,
 }
+
+/// For a file with an entry of tamis that is not as `tamis setup` writes it.
+const FOREIGN: &str = ", which has an entry for tamis that setup did not write: it stays as it is";
 
 /// A client, as it is named on the command line.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +69,26 @@ impl ValueEnum for ClientName {
     }
 }
 
-/// What happened with one client.
+/// What is added to a client, as it is named on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PartName {
+    /// The MCP server
+    Mcp,
+    /// The hooks
+    Hooks,
+}
+
+impl SetupCommand {
+    fn parts(&self) -> &'static [SetupPart] {
+        match self.only {
+            None => SetupPart::ALL,
+            Some(PartName::Mcp) => &[SetupPart::Mcp],
+            Some(PartName::Hooks) => &[SetupPart::Hooks],
+        }
+    }
+}
+
+/// What happened with one file of a client.
 struct Outcome {
     client: SetupClient,
     path: Option<PathBuf>,
@@ -82,6 +110,11 @@ pub(crate) fn run(arguments: SetupCommand) -> CliResult {
             project: project_root(&environment.working_dir),
             variables: environment.variables.clone(),
         },
+    };
+    // A dry run changes nothing, so it waits for nothing.
+    let _lock = match arguments.dry_run {
+        true => None,
+        false => Some(planner.lock().map_err(CliError::failed)?),
     };
     let (outcomes, errors) =
         if arguments.remove { remove(&planner, &arguments)? } else { add(&planner, &arguments)? };
@@ -116,10 +149,11 @@ fn add(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Vec<C
     let command = command(planner, scope)?;
     let (mut outcomes, mut errors) = (Vec::new(), Vec::new());
     for client in clients {
-        let step = planner.plan(client, scope, &command, &["mcp"]);
-        match step.and_then(|step| add_one(planner, client, scope, step, arguments.dry_run)) {
-            Ok(outcome) => outcomes.push(outcome),
-            Err(error) => errors.push(setup_error(client, error)),
+        for step in planner.plan(client, scope, arguments.parts(), &command) {
+            match step.and_then(|step| add_one(planner, client, step, arguments.dry_run)) {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(error) => errors.push(setup_error(client, error)),
+            }
         }
     }
     Ok((outcomes, errors))
@@ -128,7 +162,6 @@ fn add(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Vec<C
 fn add_one(
     planner: &Setup,
     client: SetupClient,
-    scope: SetupScope,
     step: SetupStep,
     is_trial: bool,
 ) -> Result<Outcome, SetupError> {
@@ -138,8 +171,9 @@ fn add_one(
         SetupStep::Change(change) => {
             let diff = Some(change.file.diff());
             let path = change.path().to_owned();
+            let kept = if change.keeps_entry() { FOREIGN } else { "" };
             if is_trial {
-                let message = format!("would be connected in {}", path.display());
+                let message = format!("would be connected in {}{kept}", path.display());
                 return Ok(Outcome { diff, ..outcome(Some(path), "planned", message) });
             }
             planner.apply(&change)?;
@@ -147,8 +181,9 @@ fn add_one(
                 Some(backup) => format!("; the file as it was: {}", backup.display()),
                 None => String::new(),
             };
-            let advice = client.advice(scope).map_or(String::new(), |advice| format!(". {advice}"));
-            let message = format!("connected in {}{backup}{advice}", path.display());
+            let advice = change.parts.iter().filter_map(|part| client.advice(change.scope, *part));
+            let advice: String = advice.map(|advice| format!(". {advice}")).collect();
+            let message = format!("connected in {}{kept}{backup}{advice}", path.display());
             Outcome { diff, ..outcome(Some(path), "changed", message) }
         }
         SetupStep::Unchanged(path) => {
@@ -156,9 +191,10 @@ fn add_one(
             outcome(Some(path), "unchanged", message)
         }
         SetupStep::Foreign(path) => {
-            let message = format!("{} has another entry named tamis, which stays as it is", path.display());
+            let message = format!("nothing to add to {}{FOREIGN}", path.display());
             outcome(Some(path), "foreign", message)
         }
+        SetupStep::NoHooks => outcome(None, "unsupported", "has no hooks that tamis can use".to_owned()),
         SetupStep::NoSuchScope => {
             let message = "has no configuration for a project; use `--user`".to_owned();
             outcome(None, "unsupported", message)
@@ -173,16 +209,21 @@ fn remove(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Ve
         _ => None,
     };
     let clients: Vec<SetupClient> = arguments.clients.iter().map(|name| name.0).collect();
-    let changes = planner.plan_removal(&clients, scope).map_err(CliError::failed)?;
+    let changes = planner.plan_removal(&clients, scope, arguments.parts()).map_err(CliError::failed)?;
     if changes.is_empty() && !arguments.json {
         print::note("nothing that `tamis setup` has written is left to remove");
     }
     let (mut outcomes, mut errors) = (Vec::new(), Vec::new());
-    for change in changes {
-        let removed = if arguments.dry_run { Ok(()) } else { planner.apply(&change) };
+    for (client, change) in changes {
+        let removed = change.and_then(|change| {
+            if !arguments.dry_run {
+                planner.apply(&change)?;
+            }
+            Ok(removal(&change, arguments.dry_run))
+        });
         match removed {
-            Ok(()) => outcomes.push(removal(&change, arguments.dry_run)),
-            Err(error) => errors.push(setup_error(change.client, error)),
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) => errors.push(setup_error(client, error)),
         }
     }
     Ok((outcomes, errors))
@@ -191,7 +232,7 @@ fn remove(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Ve
 fn removal(change: &PlannedChange, is_trial: bool) -> Outcome {
     let path = change.path().display();
     let (status, message) = match (change.keeps_entry(), change.file.after.is_none(), is_trial) {
-        (true, ..) => ("foreign", format!("the entry in {path} was changed, so it stays")),
+        (true, ..) => ("foreign", format!("what was changed in {path} since stays, all else is removed")),
         (_, true, true) => ("planned", format!("{path} would be deleted")),
         (_, true, false) => ("changed", format!("deleted {path}")),
         (_, false, true) => ("planned", format!("would be removed from {path}")),

@@ -133,3 +133,39 @@ fn setup_connects_each_agent_and_its_removal_leaves_nothing() {
         }
     }
 }
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn each_agent_installs_the_plugin_folder_by_its_own_command() {
+    let home = Home::new();
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin").canonicalize().expect("a folder");
+    let plugin = plugin.display();
+    for (install, list, connected, remove) in [
+        (
+            format!("claude plugin marketplace add '{plugin}' && claude plugin install tamis@tamis"),
+            "claude mcp list",
+            "plugin:tamis:tamis: tamis mcp - ✔ Connected",
+            "claude plugin uninstall tamis@tamis",
+        ),
+        (
+            format!("codex plugin marketplace add '{plugin}' && codex plugin add tamis@tamis"),
+            "codex mcp list",
+            "tamis  tamis    mcp",
+            "codex plugin remove tamis@tamis",
+        ),
+        (
+            // The answer is for the question whether the folder is trusted.
+            format!("echo y | gemini extensions install '{plugin}' --consent"),
+            "GEMINI_CLI_TRUST_WORKSPACE=true gemini mcp list",
+            "tamis (from tamis): tamis mcp (stdio) - Connected",
+            "gemini extensions uninstall tamis",
+        ),
+    ] {
+        let installed = home.shell(&install);
+        let listed = home.shell(list);
+        assert!(listed.contains(connected), "{install}: {installed}\n{listed}");
+        let removed = home.shell(remove);
+        let listed = home.shell(list);
+        assert!(!listed.contains("tamis mcp") && !listed.contains("tamis    mcp"), "{removed}\n{listed}");
+    }
+}

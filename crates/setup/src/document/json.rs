@@ -1,11 +1,12 @@
 //! JSON with comments.
 
-use jsonc_parser::ast::{Object, Value};
-use jsonc_parser::common::Range;
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, ParseOptions};
 
-use super::{DocumentError, Entry};
+use super::{DocumentError, Entry, not_an_array};
 
 /// Some editors write it at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -36,6 +37,14 @@ pub(super) fn with(text: &str, entry: &Entry) -> Result<String, DocumentError> {
     }
     let fields = entry.fields.iter().map(|(key, value)| (key.clone(), input(value)));
     let value = CstInputValue::Object(fields.collect());
+    if entry.is_element {
+        let array = match object.get(last).and_then(|property| property.value()) {
+            Some(found) => found.as_array().ok_or_else(|| not_an_array(&entry.keys))?,
+            None => object.array_value_or_set(last),
+        };
+        array.append(value);
+        return Ok(format!("{mark}{root}"));
+    }
     match object.get(last) {
         Some(property) => property.set_value(value),
         None => {
@@ -45,42 +54,79 @@ pub(super) fn with(text: &str, entry: &Entry) -> Result<String, DocumentError> {
     Ok(format!("{mark}{root}"))
 }
 
-/// Removes the property, one comma, and the blanks before it. The tree of [`with`] would take comments along.
-pub(super) fn without(text: &str, keys: &[String], created: usize) -> Result<String, DocumentError> {
+/// An object or array around the entry.
+struct Container {
+    range: Range,
+    /// Properties or elements.
+    members: Vec<Range>,
+    /// The one that leads to the entry.
+    at: usize,
+}
+
+/// Removes the member, one comma, and the blanks before it. The tree of [`with`] would take comments along.
+pub(super) fn without(text: &str, entry: &Entry, created: usize) -> Result<String, DocumentError> {
     let (mark, _) = parse(text)?;
     let rest = &text[mark.len()..];
     let parsed = jsonc_parser::parse_to_ast(rest, &CollectOptions::default(), &ParseOptions::default())
         .map_err(|error| DocumentError::Syntax(error.to_string()))?;
-    // The objects around the property, the outermost first, each with the place of the next one in it.
-    let mut around: Vec<(&Object<'_>, usize)> = Vec::new();
-    let mut value = parsed.value.as_ref();
-    for key in keys {
-        let Some(Value::Object(object)) = value else { return Ok(text.to_owned()) };
-        let Some(at) = object.properties.iter().position(|property| property.name.as_str() == key) else {
-            return Ok(text.to_owned());
-        };
-        around.push((object, at));
-        value = Some(&object.properties[at].value);
-    }
-    // A table that was created for the entry goes with it, if nothing else is in it.
+    let Some(mut around) = parsed.value.as_ref().and_then(|value| containers(value, entry)) else {
+        return Ok(text.to_owned());
+    };
+    // A table or array that was created for the entry is removed with it, if nothing else is in it.
     for _ in 0..created {
-        let Some((inner, at)) = around.last() else { break };
-        let Range { start, end } = inner.range;
-        let property = inner.properties[*at].range;
-        let others = [&rest[start + 1..property.start], &rest[property.end..end - 1]].concat();
+        let Some(Container { range, members, at }) = around.last() else { break };
+        let member = members[*at];
+        let others = [&rest[range.start + 1..member.start], &rest[member.end..range.end - 1]].concat();
         if around.len() < 2 || !others.trim_matches([' ', '\t', '\r', '\n', ',']).is_empty() {
             break;
         }
         around.pop();
     }
-    let Some((object, at)) = around.pop() else { return Ok(text.to_owned()) };
-    let Range { start, end } = object.properties[at].range;
-    let before = at.checked_sub(1).map(|previous| object.properties[previous].range.end);
+    let Some(Container { members, at, .. }) = around.pop() else { return Ok(text.to_owned()) };
+    let Range { start, end } = members[at];
+    let before = at.checked_sub(1).map(|previous| members[previous].end);
     let comma = comma_after(rest, end).or_else(|| comma_after(rest, before?));
     let start = rest[..start].trim_end().len();
     let kept =
         rest.char_indices().filter(|(index, _)| !(start..end).contains(index) && Some(*index) != comma);
     Ok(mark.chars().chain(kept.map(|(_, letter)| letter)).collect())
+}
+
+/// The objects and arrays around an entry, the outermost first; none if the entry is not there.
+fn containers(root: &Value<'_>, entry: &Entry) -> Option<Vec<Container>> {
+    let mut around = Vec::new();
+    let mut value = root;
+    for key in &entry.keys {
+        let object = value.as_object()?;
+        let at = object.properties.iter().position(|property| property.name.as_str() == key)?;
+        let members = object.properties.iter().map(|property| property.range).collect();
+        around.push(Container { range: object.range, members, at });
+        value = &object.properties[at].value;
+    }
+    if entry.is_element {
+        let array = value.as_array()?;
+        let wanted = entry.value();
+        let is_wanted = |element: &Value<'_>| serde_json::Value::from(element.clone()) == wanted;
+        let at = array.elements.iter().position(is_wanted)?;
+        let members = array.elements.iter().map(|element| element.range()).collect();
+        around.push(Container { range: array.range, members, at });
+    }
+    Some(around)
+}
+
+/// The number of commas before a closing bracket, and of members that no comma separates.
+pub(super) fn comma_flaws(text: &str) -> usize {
+    let rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
+    let parsed = jsonc_parser::parse_to_ast(rest, &collect, &ParseOptions::default()).ok();
+    let tokens = parsed.and_then(|parsed| parsed.tokens).unwrap_or_default();
+    let is_flaw = |pair: &[TokenAndRange<'_>]| match (&pair[0].token, &pair[1].token) {
+        (Token::Comma, Token::CloseBrace | Token::CloseBracket) => true,
+        (Token::Comma | Token::Colon | Token::OpenBrace | Token::OpenBracket, _) => false,
+        (_, Token::Comma | Token::Colon | Token::CloseBrace | Token::CloseBracket) => false,
+        _ => true,
+    };
+    tokens.windows(2).filter(|pair| is_flaw(pair)).count()
 }
 
 /// The place of the comma that follows, after blanks and comments.

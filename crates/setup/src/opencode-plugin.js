@@ -1,0 +1,85 @@
+// Written by `tamis setup`. `tamis setup --remove` deletes this file as long as it is unchanged.
+//
+// Passes the output of OpenCode's own tools through `tamis hook opencode`, and refuses to write its markers into files.
+// Whatever goes wrong, OpenCode works as if this file were not here.
+
+import { spawn } from "node:child_process"
+
+const TAMIS = "tamis"
+const DEADLINE_MS = 150
+const PRUNED = ["bash", "read", "grep"]
+const GUARDED = ["write", "edit", "patch", "apply_patch"]
+const MOST_SESSIONS = 64
+const MOST_CHARACTERS = 4000
+
+// Sends an event to tamis; an empty reply if anything fails.
+function hook(event) {
+  return new Promise((resolve) => {
+    const child = spawn(TAMIS, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    const deadline = setTimeout(() => {
+      child.kill("SIGKILL")
+      resolve("")
+    }, DEADLINE_MS)
+    let reply = ""
+    child.stdin.on("error", () => {})
+    child.stdout.on("error", () => {})
+    child.stdout.setEncoding("utf8").on("data", (text) => (reply += text))
+    child.on("error", () => resolve(""))
+    child.on("close", (code) => {
+      clearTimeout(deadline)
+      resolve(code === 0 ? reply : "")
+    })
+    child.stdin.end(JSON.stringify(event))
+  })
+    .then((reply) => JSON.parse(reply) ?? {})
+    .catch(() => ({}))
+}
+
+export const Tamis = async ({ directory }) => {
+  // The last words of the person and of the agent, by session: they are the goal.
+  const sessions = new Map()
+
+  function session(id) {
+    const words = sessions.get(id) ?? {}
+    sessions.delete(id)
+    sessions.set(id, words)
+    if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value)
+    return words
+  }
+
+  function about(name, input, args) {
+    const { person, agent } = session(input.sessionID)
+    const event = { hook_event_name: name, session_id: input.sessionID, cwd: directory, tool_name: input.tool }
+    return { ...event, tool_input: args, person, agent }
+  }
+
+  return {
+    "chat.message": async (_input, { message, parts }) => {
+      const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+      const words = session(message.sessionID)
+      words.asked = message.id
+      words.person = texts.join("\n").slice(-MOST_CHARACTERS)
+      delete words.agent
+    },
+
+    event: async ({ event }) => {
+      const part = event.type === "message.part.updated" ? event.properties.part : undefined
+      if (part?.type !== "text" || !part.text) return
+      const words = session(part.sessionID)
+      if (part.messageID !== words.asked) words.agent = part.text.slice(-MOST_CHARACTERS)
+    },
+
+    "tool.execute.before": async (input, { args }) => {
+      if (!GUARDED.includes(input.tool)) return
+      const { decision, reason } = await hook(about("BeforeTool", input, args))
+      if (decision === "deny") throw new Error(reason)
+    },
+
+    "tool.execute.after": async (input, result) => {
+      if (!PRUNED.includes(input.tool) || typeof result.output !== "string") return
+      const event = about("AfterTool", input, input.args)
+      const { output } = await hook({ ...event, tool_response: result.output, exit_code: result.metadata?.exit })
+      if (typeof output === "string") result.output = output
+    },
+  }
+}
