@@ -103,6 +103,27 @@ impl TestClient {
         self.run_in(ClientHome::new(), clients, server, script)
     }
 
+    /// The same with the client's own tools, after `prepare` has changed the settings in its home, and how it is started. The
+    /// client, and so its hooks, have the data folder of the server. Claude Code uses no tools but those that it is allowed to.
+    pub fn run_with_own_tools(
+        self,
+        home: ClientHome,
+        clients: &InstalledClients,
+        server: &StdioServer,
+        script: Vec<ScriptStep>,
+        prepare: impl FnOnce(&ClientHome, &mut Command),
+    ) -> TestClientRun {
+        let allow = |home: &ClientHome, command: &mut Command| {
+            command.env("TAMIS_DATA_DIR", home.data_folder());
+            prepare(home, command);
+            // No user is there to trust its hooks.
+            if self == Self::Codex {
+                command.arg("--dangerously-bypass-hook-trust");
+            }
+        };
+        self.run_prepared(home, clients, server, script, allow)
+    }
+
     /// The same in a home that may have seen something before.
     pub fn run_in(
         self,
@@ -111,9 +132,20 @@ impl TestClient {
         server: &StdioServer,
         script: Vec<ScriptStep>,
     ) -> TestClientRun {
+        self.run_prepared(home, clients, server, script, |_, _| {})
+    }
+
+    fn run_prepared(
+        self,
+        home: ClientHome,
+        clients: &InstalledClients,
+        server: &StdioServer,
+        script: Vec<ScriptStep>,
+        prepare: impl FnOnce(&ClientHome, &mut Command),
+    ) -> TestClientRun {
         let ClientHome { folder, place } = &home;
         let mut server = server.clone();
-        server.env.push(("TAMIS_DATA_DIR".to_owned(), path_text(&folder.path().join("data"))));
+        server.env.push(("TAMIS_DATA_DIR".to_owned(), path_text(&home.data_folder())));
 
         let name = server.name.clone();
         let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
@@ -125,6 +157,7 @@ impl TestClient {
             Self::OpenCode => open_code::command(setup),
         };
         command.current_dir(&place.work);
+        prepare(&home, &mut command);
         let (finished, left_behind) =
             run_bounded_then(command, LIMIT, || leftover_processes::end_all(folder.path(), PATIENCE));
         TestClientRun {
@@ -187,6 +220,11 @@ impl TestClientRun {
         self.home.path().to_owned()
     }
 
+    /// The repository that it worked in.
+    pub fn project(&self) -> PathBuf {
+        self.home.project().to_owned()
+    }
+
     /// The home, for another run.
     pub fn into_home(self) -> ClientHome {
         self.home
@@ -204,6 +242,16 @@ impl ClientHome {
     /// The client's home folder.
     pub fn path(&self) -> &Path {
         &self.place.home
+    }
+
+    /// The repository that it works in.
+    pub fn project(&self) -> &Path {
+        &self.place.work
+    }
+
+    /// The data folder of its server.
+    pub fn data_folder(&self) -> PathBuf {
+        self.folder.path().join("data")
     }
 }
 

@@ -229,7 +229,6 @@ impl Shared {
         else {
             return Next::Reply(Reply::Text(FINAL_TEXT.to_owned()));
         };
-        let tool = (self.spell)(tool);
         if !self.wire.offered(body).contains(&tool) {
             // A client that does not share the model offers all its tools from the start.
             let shares = script.is_some_and(|script| !script.marker.is_empty());
@@ -260,12 +259,15 @@ impl Shared {
         script: &'a Script,
         body: &Value,
         results: usize,
-    ) -> Option<(&'static str, &'a StepArguments)> {
+    ) -> Option<(ToolName, &'a StepArguments)> {
         let mut answered = results;
         for step in &script.steps {
             match step {
-                ScriptStep::Call { .. } if answered > 0 => answered -= 1,
-                ScriptStep::Call { tool, arguments } => return Some((tool, arguments)),
+                ScriptStep::Call { .. } | ScriptStep::CallOwn { .. } if answered > 0 => answered -= 1,
+                ScriptStep::Call { tool, arguments } => return Some(((self.spell)(tool), arguments)),
+                ScriptStep::CallOwn { tool, arguments } => {
+                    return Some((ToolName::plain((*tool).to_owned()), arguments));
+                }
                 ScriptStep::AwaitWords(words) if self.wire.is_said(body, words) => {}
                 ScriptStep::AwaitWords(_) => return None,
             }

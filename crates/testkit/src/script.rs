@@ -13,6 +13,8 @@ pub type StepArguments = Box<dyn Fn(&ScriptHistory) -> Value + Send>;
 pub enum ScriptStep {
     /// Call a tool of the MCP server, by its own name and not the client's spelling.
     Call { tool: &'static str, arguments: StepArguments },
+    /// Call one of the client's own tools, by the name that the client offers it under.
+    CallOwn { tool: &'static str, arguments: StepArguments },
     /// End the turn, and go on after a user message with these words.
     AwaitWords(String),
 }
@@ -22,6 +24,11 @@ impl ScriptStep {
     /// by the run.
     pub fn call(tool: &'static str, arguments: impl Fn(&ScriptHistory) -> Value + Send + 'static) -> Self {
         Self::Call { tool, arguments: Box::new(arguments) }
+    }
+
+    /// The same for one of the client's own tools.
+    pub fn own(tool: &'static str, arguments: impl Fn(&ScriptHistory) -> Value + Send + 'static) -> Self {
+        Self::CallOwn { tool, arguments: Box::new(arguments) }
     }
 
     /// The end of a turn. The script goes on with a user message that contains `words`, which must be in no earlier one.
