@@ -23,9 +23,10 @@ const CLAUDE: ClientHooks = ClientHooks {
     before: ("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit"),
     timeout: 5,
 };
+// Its models also write files by patches in the shell.
 const CODEX: ClientHooks = ClientHooks {
     after: ("PostToolUse", "^Bash$"),
-    before: ("PreToolUse", "^(apply_patch|Edit|Write)$"),
+    before: ("PreToolUse", "^(Bash|apply_patch|Edit|Write)$"),
     timeout: 5,
 };
 const GEMINI: ClientHooks = ClientHooks {
@@ -62,14 +63,15 @@ pub(crate) fn entries(client: SetupClient, command: &str) -> Vec<Entry> {
     vec![entry(hooks.after), entry(hooks.before)]
 }
 
-/// What the client's shell runs. If there is no such program, it does nothing and succeeds, so that the client works as without it.
+/// What the client's shell runs. It succeeds also if there is no such program, or one that fails: some exit codes of a hook would
+/// block the tool.
 fn shell_command(client: SetupClient, command: &str) -> String {
     let name = client.name();
     if command.contains('/') {
         let program = format!("'{}'", command.replace('\'', "'\\''"));
-        format!("if [ -x {program} ]; then exec {program} hook {name}; fi")
+        format!("if [ -x {program} ]; then {program} hook {name} || true; fi")
     } else {
-        format!("if command -v {command} >/dev/null 2>&1; then exec {command} hook {name}; fi")
+        format!("if command -v {command} >/dev/null 2>&1; then {command} hook {name} || true; fi")
     }
 }
 

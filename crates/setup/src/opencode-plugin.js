@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process"
 
 const TAMIS = "tamis"
-const DEADLINE_MS = 150
+const DEADLINE_MS = Number(process.env.TAMIS_HOOK_DEADLINE_MS) || 150
 const PRUNED = ["bash", "read", "grep"]
 const GUARDED = ["write", "edit", "patch", "apply_patch"]
 const MOST_SESSIONS = 64
@@ -58,7 +58,7 @@ export const Tamis = async ({ directory }) => {
       const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
       const words = session(message.sessionID)
       words.asked = message.id
-      words.person = texts.join("\n").slice(-MOST_CHARACTERS)
+      words.person = texts.join("\n").slice(0, MOST_CHARACTERS)
       delete words.agent
     },
 
