@@ -25,7 +25,10 @@ fuzz_target!(|data: &[u8]| {
     let mut next = 1 + limits.keep_first_lines.min(lines);
     let mut cut_lines = 0;
     for cut in &verdict.cuts {
-        assert!(next <= cut.first_line && cut.first_line <= cut.last_line && cut.last_line <= lines, "{cut:?}");
+        assert!(
+            next <= cut.first_line && cut.first_line <= cut.last_line && cut.last_line <= lines,
+            "{cut:?}"
+        );
         cut_lines += cut.last_line - cut.first_line + 1;
         // At least one kept line is between two cuts.
         next = cut.last_line + 2;

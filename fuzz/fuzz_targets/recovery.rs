@@ -46,7 +46,12 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(pruned.stats.kept_lines + pruned.stats.pruned_lines, lines);
     if !options.annotate_lines {
         let mut rest = pruned.pruned_text.split('\n');
-        let is_cut = |number: usize| pruned.annotations.iter().any(|cut| (cut.original_start_line..=cut.original_end_line).contains(&number));
+        let is_cut = |number: usize| {
+            pruned
+                .annotations
+                .iter()
+                .any(|cut| (cut.original_start_line..=cut.original_end_line).contains(&number))
+        };
         for (number, line) in text.split('\n').enumerate().filter(|(number, _)| !is_cut(number + 1)) {
             assert!(rest.any(|kept| kept == line), "line {number} is missing");
         }
