@@ -116,6 +116,9 @@ settings! {
     HookConfig {
         /// Minimum length of an output that `hook` prunes, in characters
         min_chars: usize = Count::at_least(0), "hook.min_chars", ["TAMIS_HOOK_MIN_CHARS"], or(1_000usize);
+        /// How long a client waits for `hook`, in milliseconds; then it shows what its tool printed
+        deadline: Duration = Span::Milliseconds, "hook.deadline_ms", ["TAMIS_HOOK_DEADLINE_MS"],
+            or(Duration::from_millis(150));
         /// Whether `hook` replaces secrets in what the client's own tools print
         redact_output: bool = Switch, "redact.output", ["TAMIS_REDACT_OUTPUT"], or(false);
     }

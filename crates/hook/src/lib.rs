@@ -73,7 +73,7 @@ pub enum LeftReason {
     /// Not the form of JSON that this client is known to send.
     UnknownForm,
     TooShort,
-    /// The client has cut it itself.
+    /// The client has cut it itself, or will.
     CutByClient,
     /// The output of tamis, or a text with its markers.
     OwnOutput,

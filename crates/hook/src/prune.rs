@@ -125,6 +125,11 @@ impl Hook<'_> {
         if text.len() < self.min_chars {
             return Err(LeftReason::TooShort);
         }
+        // It will cut this itself, after its hooks; others cut before. What a client cuts is not for us to count as saved.
+        let limit = self.client.output_chars();
+        if self.client == Client::Gemini && text.len() > limit && text.chars().count() > limit {
+            return Err(LeftReason::CutByClient);
+        }
         let goal = session.words.goal();
         if goal.is_empty() {
             return Err(LeftReason::NoGoal);

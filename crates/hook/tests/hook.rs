@@ -357,6 +357,9 @@ fn gemini_cli_reads_the_pruned_output_from_a_file() {
     let result = fixture.run(Client::Gemini, &again);
     assert_eq!((result.outcome, result.reply), (HookOutcome::Left(LeftReason::OwnOutput), None));
     assert!(!file.exists());
+    // The client cuts long outputs itself, after its hooks.
+    let long = gemini_call(&log, "run_shell_command", &build_log().repeat(3));
+    assert_eq!(fixture.run(Client::Gemini, &long).outcome, HookOutcome::Left(LeftReason::CutByClient));
     // No other file is deleted.
     again["tool_input"] = json!({"file_path": log});
     fixture.run(Client::Gemini, &again);

@@ -16,7 +16,7 @@ use tamis_store::DataDir;
 use crate::error::{CliError, CliResult};
 use crate::setup;
 
-/// The client goes on without a reply after this.
+/// The client goes on without a reply after this, unless the configuration sets another time.
 const DEADLINE: Duration = Duration::from_millis(150);
 /// Time limit for writing the ledger's row, while the client waits.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(50);
@@ -40,8 +40,15 @@ const WORKING: u8 = 0;
 const REPLYING: u8 = 1;
 const ABANDONED: u8 = 2;
 
+/// What the thread that answers reports.
+enum Progress {
+    /// The configuration sets this time limit.
+    Limit(Duration),
+    Done,
+}
+
 pub(crate) fn run(arguments: HookCommand) -> CliResult {
-    let deadline = Instant::now() + DEADLINE;
+    let started = Instant::now();
     if io::stdin().is_terminal() {
         return Err(CliError::usage(
             "`tamis hook` reads the JSON that a client sends to its hooks".to_owned(),
@@ -52,56 +59,67 @@ pub(crate) fn run(arguments: HookCommand) -> CliResult {
         return Ok(());
     };
     let state = Arc::new(AtomicU8::new(WORKING));
-    let (done, wait) = mpsc::channel();
+    let (report, progress) = mpsc::channel();
     let worker = thread::Builder::new().name("hook".to_owned()).spawn({
         let state = Arc::clone(&state);
-        move || {
-            answer(client, deadline, &state);
-            // The other end waits for it, or is gone.
-            let _ = done.send(());
-        }
+        move || answer(client, started, &state, &report)
     });
     if worker.is_err() {
         return Ok(());
     }
-    let left = deadline.saturating_duration_since(Instant::now());
-    if wait.recv_timeout(left) == Err(mpsc::RecvTimeoutError::Timeout) {
-        if state.compare_exchange(WORKING, ABANDONED, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-            let result = HookResult {
-                outcome: HookOutcome::Left(LeftReason::TooSlow),
-                reply: None,
-                session: None,
-                tool: None,
-                call_id: None,
-            };
-            let (config, _) = Config::explain(&ConfigEnvironment::of_process());
-            // The client comes first, and has waited long enough.
-            let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, DEADLINE);
-            exit(0);
+    let mut limit = DEADLINE;
+    loop {
+        match progress.recv_timeout((started + limit).saturating_duration_since(Instant::now())) {
+            Ok(Progress::Limit(configured)) => limit = configured,
+            Err(mpsc::RecvTimeoutError::Timeout)
+                if state.compare_exchange(WORKING, ABANDONED, Ordering::SeqCst, Ordering::SeqCst).is_ok() =>
+            {
+                record_slow_call(client, started.elapsed());
+                break;
+            }
+            // The reply is being written.
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let _ = progress.recv_timeout(2 * FLUSH_TIMEOUT);
+                break;
+            }
+            Ok(Progress::Done) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
-        // The reply is being written.
-        let _ = wait.recv_timeout(FLUSH_TIMEOUT);
     }
     // Without waiting for threads that write to the ledger.
     exit(0)
 }
 
+fn record_slow_call(client: Client, elapsed: Duration) {
+    let result = HookResult {
+        outcome: HookOutcome::Left(LeftReason::TooSlow),
+        reply: None,
+        session: None,
+        tool: None,
+        call_id: None,
+    };
+    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+    // The client comes first, and has waited long enough.
+    let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, elapsed);
+}
+
 /// Answers the call, unless the deadline passes first.
-fn answer(client: Client, deadline: Instant, state: &AtomicU8) {
-    let started = Instant::now();
+fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sender<Progress>) {
+    // Nothing is logged: what a hook writes to stderr, some clients show.
+    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+    let limit = config.hook.deadline.value;
+    // The other end waits for it, or is gone.
+    let _ = report.send(Progress::Limit(limit));
     let mut input = Vec::new();
     if io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut input).is_err() {
         return;
     }
-    // Nothing is logged: what a hook writes to stderr, some clients show.
-    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
     let sieve = setup::sieve(&config);
     let hook = Hook {
         client,
         sieve: &sieve,
         min_chars: config.hook.min_chars.value,
         redacts: config.hook.redact_output.value,
-        deadline,
+        deadline: started + limit,
     };
     let result = hook.run(&String::from_utf8_lossy(&input));
     if state.compare_exchange(WORKING, REPLYING, Ordering::SeqCst, Ordering::SeqCst).is_err() {
@@ -115,4 +133,5 @@ fn answer(client: Client, deadline: Instant, state: &AtomicU8) {
     // Fails where nothing can be stored, and then nothing was cut.
     let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, started.elapsed());
     sieve.flush(FLUSH_TIMEOUT);
+    let _ = report.send(Progress::Done);
 }

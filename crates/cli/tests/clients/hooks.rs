@@ -1,0 +1,405 @@
+//! Each agent's own tools, with `tamis hook` between them and the model: what the model is shown, what it restores, and what it
+//! then writes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use tamis_testkit::{
+    ClientHome, InstalledClients, ScriptStep, StdioServer, TestClient, TestClientRun, run_bounded,
+};
+
+use crate::{LIMIT, tamis};
+
+const LOG: &str = "build.log";
+const SOURCE: &str = "invoice.rs";
+/// A hook that is slow on a loaded machine must not turn its reply into nothing.
+const PATIENT: (&str, &str) = ("TAMIS_HOOK_DEADLINE_MS", "60000");
+
+/// A log of a failing build, of which most can go.
+fn build_log() -> String {
+    let steps = (0..300).map(|step| match step {
+        200 => "error[E0425]: cannot find value `totl` in this scope".to_owned(),
+        201 => " --> src/invoice.rs:41:9".to_owned(),
+        step => format!("   Compiling crate-{step} v1.{step}.0"),
+    });
+    steps.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// A file with a line to edit among much else.
+fn source() -> String {
+    let functions = (0..80).map(|number| format!("fn helper_{number}() -> u32 {{\n    {number} + 1\n}}\n"));
+    let mut functions: Vec<String> = functions.collect();
+    functions.insert(40, "fn total() -> u32 {\n    totl\n}\n".to_owned());
+    functions.join("\n")
+}
+
+/// What the client calls its own tools, and how it names their arguments.
+struct OwnTools {
+    setup: &'static str,
+    shell: (&'static str, &'static str),
+    /// None where files are read by the shell.
+    read: Option<(&'static str, &'static str)>,
+    /// What the model is shown of an exit code.
+    exit_code: &'static str,
+}
+
+fn own_tools(client: TestClient) -> OwnTools {
+    match client {
+        TestClient::ClaudeCode => OwnTools {
+            setup: "claude",
+            shell: ("Bash", "command"),
+            read: Some(("Read", "file_path")),
+            exit_code: "Exit code 3",
+        },
+        TestClient::Codex => OwnTools {
+            setup: "codex",
+            shell: ("exec_command", "cmd"),
+            read: None,
+            exit_code: "Process exited with code 3",
+        },
+        TestClient::GeminiCli => OwnTools {
+            setup: "gemini",
+            shell: ("run_shell_command", "command"),
+            read: Some(("read_file", "file_path")),
+            exit_code: "Exit Code: 3",
+        },
+        TestClient::OpenCode => OwnTools {
+            setup: "opencode",
+            shell: ("bash", "command"),
+            read: Some(("read", "filePath")),
+            exit_code: "",
+        },
+    }
+}
+
+/// A call that corrects the line of the file.
+fn edit_step(client: TestClient, file: PathBuf) -> ScriptStep {
+    match client {
+        TestClient::ClaudeCode => ScriptStep::own(
+            "Edit",
+            move |_| json!({"file_path": file, "old_string": "    totl\n", "new_string": "    total\n"}),
+        ),
+        TestClient::GeminiCli => ScriptStep::own(
+            "replace",
+            move |_| json!({"file_path": file, "old_string": "    totl\n", "new_string": "    total\n", "instruction": "fix it"}),
+        ),
+        TestClient::OpenCode => ScriptStep::own(
+            "edit",
+            move |_| json!({"filePath": file, "oldString": "    totl\n", "newString": "    total\n"}),
+        ),
+        TestClient::Codex => ScriptStep::own("exec_command", |_| {
+            let patch = "*** Begin Patch\n*** Update File: invoice.rs\n@@\n fn total() -> u32 {\n-    totl\n+    total\n }\n*** End Patch";
+            json!({"cmd": format!("apply_patch <<'EOF'\n{patch}\nEOF")})
+        }),
+    }
+}
+
+/// A call that writes a marker.
+fn write_step(client: TestClient, file: PathBuf) -> ScriptStep {
+    const CONTENT: &str = "fn a() {\n[tamis 48-78: tests]\n}\n";
+    match client {
+        TestClient::ClaudeCode => {
+            ScriptStep::own("Write", move |_| json!({"file_path": file, "content": CONTENT}))
+        }
+        TestClient::GeminiCli => {
+            ScriptStep::own("write_file", move |_| json!({"file_path": file, "content": CONTENT}))
+        }
+        TestClient::OpenCode => {
+            ScriptStep::own("write", move |_| json!({"filePath": file, "content": CONTENT}))
+        }
+        TestClient::Codex => ScriptStep::own("exec_command", |_| {
+            let patch =
+                "*** Begin Patch\n*** Add File: new.rs\n+fn a() {\n+[tamis 48-78: tests]\n+}\n*** End Patch";
+            json!({"cmd": format!("apply_patch <<'EOF'\n{patch}\nEOF")})
+        }),
+    }
+}
+
+fn server() -> StdioServer {
+    StdioServer { name: "tamis".to_owned(), command: tamis(), args: vec!["mcp".to_owned()], env: Vec::new() }
+}
+
+/// Runs `tamis setup` for the home of a client.
+fn setup(clients: &InstalledClients, home: &ClientHome, arguments: &[&str]) {
+    setup_with(&tamis(), clients, home, arguments);
+}
+
+fn setup_with(program: &Path, clients: &InstalledClients, home: &ClientHome, arguments: &[&str]) {
+    let mut command: Command = clients.beside_tools(program, home.path());
+    command
+        .arg("setup")
+        .args(arguments)
+        .env("TAMIS_DATA_DIR", home.data_folder())
+        .current_dir(home.project());
+    let finished = run_bounded(command, LIMIT);
+    assert_eq!(finished.code(), Some(0), "{}{}", finished.stdout, finished.stderr);
+}
+
+/// The other clients may use their own tools.
+fn allow_own_tools(client: TestClient, command: &mut Command) {
+    if client == TestClient::ClaudeCode {
+        command.args(["Bash", "Read", "Edit", "Write"]);
+    }
+}
+
+/// Every file below a folder, with its bytes.
+fn files(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![home.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => drop(found.insert(path.clone(), fs::read(path).unwrap_or_default())),
+            }
+        }
+    }
+    found
+}
+
+/// The command in the shell that prints a text, and ends with a code.
+fn shell_step(tools: &OwnTools, command: &str) -> ScriptStep {
+    let (tool, argument) = tools.shell;
+    let command = command.to_owned();
+    ScriptStep::own(tool, move |_| json!({argument: command, "description": "run it"}))
+}
+
+fn first_id(text: &str) -> String {
+    let start = text.find("prn_").unwrap_or_else(|| panic!("no prune id in {text}"));
+    text[start..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect()
+}
+
+fn assert_pruned(text: &str, original: &str) {
+    assert!(text.contains("cannot find value `totl`"), "{text}");
+    assert!(text.contains("[tamis cut "), "{text}");
+    assert!(text.len() * 2 < original.len(), "{text}");
+}
+
+/// A session in which the shell and the read tool print much, what was cut is restored, and the file is edited.
+fn works_with_hooks(client: TestClient) {
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    let home = ClientHome::new();
+    let project = home.project().canonicalize().expect("a path");
+    let [log, other, file, new] = [LOG, "other.log", SOURCE, "new.rs"].map(|name| project.join(name));
+    fs::write(&log, build_log()).expect("a log");
+    // What was shown before would be cut for that alone.
+    fs::write(&other, build_log().replace("Compiling", "Linking")).expect("a log");
+    fs::write(&file, source()).expect("a source file");
+
+    let (shell, argument) = tools.shell;
+    let mut script = vec![
+        shell_step(&tools, "cat build.log"),
+        ScriptStep::own(shell, move |history| {
+            let id = first_id(&history.results[0].text);
+            json!({argument: format!("{} recover {id}", tamis().display()), "description": "restore it"})
+        }),
+        shell_step(&tools, "sed s/Compiling/Checking/ build.log; exit 3"),
+        edit_step(client, file.clone()),
+        write_step(client, new.clone()),
+    ];
+    if let Some((tool, argument)) = tools.read {
+        // Before it is edited, as some clients require.
+        let file = file.clone();
+        script.insert(3, ScriptStep::own(tool, move |_| json!({argument: other})));
+        script.insert(4, ScriptStep::own(tool, move |_| json!({argument: file})));
+    }
+    let count = script.len();
+    let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+        let before = files(home.path());
+        setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
+        setup(&clients, home, &["--remove", tools.setup]);
+        assert_eq!(files(home.path()), before, "removed as it was added");
+        setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
+        allow_own_tools(client, command.env(PATIENT.0, PATIENT.1));
+    });
+    let texts: Vec<&str> = run.expect_results(count).iter().map(|result| result.text.as_str()).collect();
+
+    assert_pruned(texts[0], &build_log());
+    // What is restored is not cut again.
+    assert!(texts[1].contains(build_log().trim()), "{}", texts[1]);
+    let failed = texts[2];
+    assert!(failed.contains(tools.exit_code), "{failed}");
+    match client {
+        // It has no hook that could replace the output of a command that failed.
+        TestClient::ClaudeCode => assert!(failed.contains("Checking crate-150"), "{failed}"),
+        _ => assert_pruned(failed, &build_log()),
+    }
+    if tools.read.is_some() {
+        let read = texts[3];
+        assert!(read.contains("[tamis cut "), "{read}");
+        if client == TestClient::ClaudeCode {
+            assert!(
+                read.lines()
+                    .any(|line| line.trim() == "201\terror[E0425]: cannot find value `totl` in this scope"),
+                "{read}"
+            );
+        }
+    }
+    assert_eq!(fs::read_to_string(&file).expect("the file"), source().replace("    totl\n", "    total\n"));
+    let refused = texts[count - 1];
+    assert!(refused.contains("tamis recover '[tamis 48-78: tests]'"), "{refused}");
+    assert!(!new.exists());
+}
+
+/// What takes the place of tamis after it was set up; none if it is deleted.
+const BROKEN: &[(&str, Option<&str>)] = &[
+    ("missing", None),
+    ("failing", Some("#!/bin/sh\necho broken >&2\nexit 1\n")),
+    // For most clients, this code blocks what the hook is for.
+    ("without the command", Some("#!/bin/sh\necho \"error: unrecognized subcommand 'hook'\" >&2\nexit 2\n")),
+    ("crashing", Some("#!/bin/sh\nkill -SEGV $$\n")),
+    ("printing something else", Some("#!/bin/sh\necho '{\"continue\": tru'\n")),
+    ("hanging", Some("#!/bin/sh\nexec sleep 30\n")),
+];
+
+/// The client works as if tamis had never been there, whatever became of it.
+fn works_without_tamis(client: TestClient) {
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    let script = |home: &ClientHome| {
+        let project = home.project().canonicalize().expect("a path");
+        fs::write(project.join(LOG), build_log()).expect("a log");
+        vec![shell_step(&tools, "cat build.log"), shell_step(&tools, "echo well; exit 3")]
+    };
+    let shown = |run: &TestClientRun| -> Vec<String> {
+        // Codex says how long a command took, and Gemini CLI which processes it started.
+        let is_fixed = |line: &&str| {
+            !["Chunk ID", "Wall time", "Process Group"].iter().any(|start| line.starts_with(start))
+        };
+        let texts = run
+            .expect_results(2)
+            .iter()
+            .map(|result| result.text.lines().filter(is_fixed).collect::<Vec<_>>().join("\n"));
+        texts.collect()
+    };
+    let home = ClientHome::new();
+    let steps = script(&home);
+    let without = shown(&client.run_with_own_tools(home, &clients, &server(), steps, |_, command| {
+        allow_own_tools(client, command);
+    }));
+    assert!(without[0].contains("Compiling crate-150 "), "{}", without[0]);
+    for (name, replacement) in BROKEN {
+        let home = ClientHome::new();
+        let steps = script(&home);
+        let run = client.run_with_own_tools(home, &clients, &server(), steps, |home, command| {
+            allow_own_tools(client, command);
+            let program = home.path().join("bin/tamis");
+            fs::create_dir(home.path().join("bin")).expect("a folder");
+            fs::hard_link(tamis(), &program)
+                .or_else(|_| fs::copy(tamis(), &program).map(drop))
+                .expect("a program");
+            setup_with(&program, &clients, home, &["--user", "--only", "hooks", tools.setup]);
+            fs::remove_file(&program).expect("a program");
+            if let Some(script) = replacement {
+                fs::write(&program, script).expect("a script");
+                fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a mode");
+            }
+        });
+        assert_eq!(shown(&run), without, "{client:?}: {name}");
+    }
+}
+
+/// Rules of Claude Code times commands: hooks change neither a decision nor an exit code.
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_change_no_decision_of_claude_code() {
+    let client = TestClient::ClaudeCode;
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    const COMMANDS: &[&str] =
+        &["cat build.log", "echo well; exit 3", "touch made", "rm build.log", "ls && false", "git status"];
+    for rules in [
+        json!({"allow": ["Bash"]}),
+        json!({"allow": ["Bash(cat:*)"], "deny": ["Bash(rm:*)"]}),
+        json!({"allow": ["Bash"], "ask": ["Bash(touch:*)"], "deny": ["Bash(rm:*)", "Bash(git status)"]}),
+        json!({"deny": ["Bash"]}),
+    ] {
+        let results = [false, true].map(|with_hooks| {
+            let home = ClientHome::new();
+            fs::write(home.project().join(LOG), build_log()).expect("a log");
+            let script = COMMANDS.iter().map(|command| shell_step(&tools, command)).collect();
+            let folder = home.path().join(".claude");
+            fs::create_dir(&folder).expect("a folder");
+            let settings = json!({"permissions": rules});
+            fs::write(folder.join("settings.json"), settings.to_string()).expect("settings");
+            let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+                if with_hooks {
+                    setup(&clients, home, &["--user", "--only", "hooks", "claude"]);
+                }
+                command.env(PATIENT.0, PATIENT.1);
+            });
+            let folder = run.project().display().to_string();
+            let texts = run.results.iter().map(|result| result.text.replace(&folder, "/project"));
+            let texts = texts.collect::<Vec<_>>();
+            let made = run.project().join("made").exists();
+            let kept = run.project().join(LOG).exists();
+            (texts, made, kept)
+        });
+        let [(without, ..), (with, ..)] = &results;
+        assert_eq!(without.len(), with.len(), "{rules}");
+        for (command, (without, with)) in COMMANDS.iter().zip(without.iter().zip(with)) {
+            match with.contains("[tamis cut ") {
+                true => assert!(
+                    *command == "cat build.log" && without.contains("Compiling crate-150"),
+                    "{rules}: {with}"
+                ),
+                false => assert_eq!(without, with, "{rules}: {command}"),
+            }
+        }
+        assert_eq!((results[0].1, results[0].2), (results[1].1, results[1].2), "{rules}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn claude_code_works_without_tamis() {
+    works_without_tamis(TestClient::ClaudeCode);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn codex_works_without_tamis() {
+    works_without_tamis(TestClient::Codex);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn gemini_cli_works_without_tamis() {
+    works_without_tamis(TestClient::GeminiCli);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn open_code_works_without_tamis() {
+    works_without_tamis(TestClient::OpenCode);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn claude_code_works_with_hooks() {
+    works_with_hooks(TestClient::ClaudeCode);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn codex_works_with_hooks() {
+    works_with_hooks(TestClient::Codex);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn gemini_cli_works_with_hooks() {
+    works_with_hooks(TestClient::GeminiCli);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn open_code_works_with_hooks() {
+    works_with_hooks(TestClient::OpenCode);
+}
