@@ -6,6 +6,7 @@ mod call;
 mod completions;
 mod config;
 mod data;
+mod doctor;
 mod grep;
 mod handoff;
 mod hook;
@@ -32,6 +33,7 @@ use crate::pager;
 pub(crate) enum Command {
     Setup(setup::SetupCommand),
     Hook(hook::HookCommand),
+    Doctor(doctor::DoctorCommand),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Run(run::Run),
@@ -67,6 +69,7 @@ pub(crate) fn run(command: Command) -> CliResult {
     match command {
         Command::Setup(arguments) => setup::run(arguments),
         Command::Hook(arguments) => hook::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Run(arguments) => run::run(arguments),

@@ -30,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("logs", &["clients", "store"]),
     ("hook", &["clients", "logs", "prune", "redact", "sieve", "store", "text"]),
     ("trace", &["clients", "codebase", "logs", "redact", "store"]),
+    ("doctor", &["clients", "hook", "logs", "setup", "store", "trace"]),
     ("savings", &["clients", "logs", "prune", "redact", "sieve", "text", "trace"]),
     (
         "tools",
@@ -59,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "codebase",
             "config",
             "coordinator",
+            "doctor",
             "hook",
             "http",
             "logs",

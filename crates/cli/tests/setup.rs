@@ -107,7 +107,7 @@ fn hooks_are_set_up_with_the_servers_and_every_file_is_listed() {
         assert_eq!(diffs, status != "unchanged");
     }
     let program = fixture.folder.path().canonicalize().unwrap().join("bin/tamis");
-    let command = format!("if [ -x '{0}' ]; then exec '{0}' hook codex; fi", program.display());
+    let command = format!("if [ -x '{0}' ]; then '{0}' hook codex || true; fi", program.display());
     assert!(read(&fixture, "home/.codex/hooks.json").contains(&command));
 
     let none = run(&fixture, &["cursor", "zed", "--only", "hooks", "--json"]);
@@ -205,4 +205,63 @@ fn without_a_client_it_says_which_ones_it_knows() {
     let ran = run(&fixture, &[]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("Claude Code, Codex, Gemini CLI, OpenCode"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_doctor_says_what_is_not_connected_and_how_to_connect_it() {
+    let fixture = world();
+    let doctor = |arguments: &[&str]| {
+        let mut command = fixture.tamis(&[&["doctor"], arguments].concat());
+        finish(command.env("PATH", fixture.folder.path().join("bin")), b"")
+    };
+    let before = doctor(&[]);
+    assert_eq!(before.code, Some(0), "{}{}", before.stdout, before.stderr);
+    assert!(
+        before.stdout.contains("note     Codex: no hooks\n         fix: tamis setup codex --only hooks\n"),
+        "{}",
+        before.stdout
+    );
+    assert!(!before.stdout.contains("Claude Code"), "{}", before.stdout);
+    assert_eq!(run(&fixture, &[]).code, Some(0));
+    let findings = doctor(&["--json"]).json();
+    let verdicts: Vec<_> =
+        findings.as_array().unwrap().iter().map(|finding| finding["verdict"].clone()).collect();
+    // The program, the data folder, and for each client its server, its hooks and whether they run.
+    assert_eq!(verdicts, ["fine"; 8], "{findings}");
+    fs::write(fixture.folder.path().join("home/.codex/config.toml"), "[").unwrap();
+    let broken = doctor(&[]);
+    assert_eq!(broken.code, Some(1), "{}", broken.stdout);
+    assert!(broken.stderr.contains("found 1 problem"), "{}", broken.stderr);
+}
+
+/// The program as a client runs it: what comes in is JSON, and whatever goes wrong, it prints nothing and succeeds.
+#[test]
+fn a_hook_succeeds_and_prints_nothing_if_it_has_nothing_to_say() {
+    let fixture = world();
+    for (client, input) in [
+        ("claude", ""),
+        ("claude", "{"),
+        (
+            "codex",
+            "{\"hook_event_name\": \"PostToolUse\", \"tool_name\": \"Bash\", \"tool_response\": \"short\"}",
+        ),
+        ("gemini", "\u{0}"),
+        ("opencode", "[[[[[[[[["),
+    ] {
+        let ran = finish(&mut fixture.tamis(&["hook", client]), input.as_bytes());
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (Some(0), "", ""),
+            "{client}: {input}"
+        );
+    }
+    // A marker is refused also where nothing can be stored.
+    let call = "{\"hook_event_name\": \"PreToolUse\", \"tool_name\": \"Write\", \
+                \"tool_input\": {\"file_path\": \"a\", \"content\": \"[tamis 4-9: tests]\"}}";
+    let mut command = fixture.tamis(&["hook", "claude"]);
+    let ran = finish(
+        command.env("TAMIS_DATA_DIR", "/dev/null/x").env("TAMIS_HOOK_DEADLINE_MS", "60000"),
+        call.as_bytes(),
+    );
+    assert!(ran.stdout.contains("\"permissionDecision\":\"deny\""), "{}{}", ran.stdout, ran.stderr);
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -134,6 +135,11 @@ impl SetupRecord {
         }
         records.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(records)
+    }
+
+    /// When it was written.
+    pub(crate) fn written_at(&self, data: &DataDir) -> Option<SystemTime> {
+        fs::metadata(folder_of(data, &self.path).join(RECORD)).and_then(|metadata| metadata.modified()).ok()
     }
 
     /// Where the copy of the file is.

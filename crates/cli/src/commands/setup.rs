@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -247,20 +247,30 @@ fn removal(change: &PlannedChange, is_trial: bool) -> Outcome {
 /// the name alone.
 fn command(planner: &Setup, scope: SetupScope) -> Result<String, CliError> {
     let program = setup::this_program()?;
-    let path = planner.environment.variables.get("PATH");
-    let on_path = find_program("tamis", path.map(|path| path.as_os_str()))
-        .filter(|found| found.canonicalize().ok() == program.canonicalize().ok());
-    if on_path.is_none() {
+    if on_path(planner, &program).is_none() {
         let reason = match scope {
             SetupScope::User => "clients will start it from where it is now",
             SetupScope::Project => "clients will not find it",
         };
         print::note(format_args!("warning: {} is not on PATH as `tamis`: {reason}", program.display()));
     }
-    Ok(match scope {
-        SetupScope::User => on_path.unwrap_or(program).display().to_string(),
-        SetupScope::Project => "tamis".to_owned(),
-    })
+    match scope {
+        SetupScope::User => user_command(planner),
+        SetupScope::Project => Ok("tamis".to_owned()),
+    }
+}
+
+/// The command of one user's clients.
+pub(super) fn user_command(planner: &Setup) -> Result<String, CliError> {
+    let program = setup::this_program()?;
+    Ok(on_path(planner, &program).unwrap_or(program).display().to_string())
+}
+
+/// This program on PATH.
+fn on_path(planner: &Setup, program: &Path) -> Option<PathBuf> {
+    let path = planner.environment.variables.get("PATH");
+    let found = find_program("tamis", path.map(|path| path.as_os_str()))?;
+    (found.canonicalize().ok() == program.canonicalize().ok()).then_some(found)
 }
 
 fn setup_error(client: SetupClient, error: SetupError) -> CliError {

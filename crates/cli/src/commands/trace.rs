@@ -18,6 +18,8 @@ use clap::{Args, Subcommand};
 
 use crate::error::CliResult;
 
+pub(super) use indexing::refresh;
+
 /// Browse, search and diagnose past sessions of coding agents
 ///
 /// Reads the logs of Claude Code, Codex, Gemini CLI and OpenCode, and never changes them. Name a session by a unique prefix of

@@ -1,0 +1,83 @@
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args;
+use serde_json::json;
+use tamis_clients::find_program;
+use tamis_config::{ConfigEnvironment, ConfigError, project_root};
+use tamis_doctor::{Doctor, Finding, Verdict};
+use tamis_setup::{Setup, SetupEnvironment};
+use tamis_store::DataDir;
+
+use super::setup::user_command;
+use super::trace::refresh;
+use crate::error::{CliError, CliResult};
+use crate::{escape, print, setup};
+
+/// Check that tamis is installed, connected and used
+///
+/// Compares the tool calls in the clients' logs with those that reached `tamis hook`: a hook that a client does not run is silent.
+/// Changes nothing. Ends with an error if it finds a problem.
+#[derive(Args)]
+pub(crate) struct DoctorCommand {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
+    let environment = ConfigEnvironment::of_process();
+    let config = setup::load_failing_open(&environment)?;
+    let home = environment.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let setup = Setup {
+        data: DataDir::at(config.data_dir()),
+        environment: SetupEnvironment {
+            home: home.ok_or(ConfigError::NoHome)?,
+            project: project_root(&environment.working_dir),
+            variables: environment.variables.clone(),
+        },
+    };
+    let trace = setup::trace(&config, &[])?;
+    refresh(&trace)?;
+    let path = environment.variables.get("PATH");
+    let doctor = Doctor {
+        command: &user_command(&setup)?,
+        program: setup::this_program()?,
+        on_path: find_program("tamis", path.map(|path| path.as_os_str())),
+        setup: &setup,
+        trace: &trace,
+        now: SystemTime::now(),
+    };
+    let findings = doctor.findings();
+    if arguments.json {
+        print::json(&findings.iter().map(as_json).collect::<Vec<_>>())?;
+    } else {
+        for finding in &findings {
+            let sign = match finding.verdict {
+                Verdict::Fine => "ok",
+                Verdict::Note => "note",
+                Verdict::Problem => "problem",
+            };
+            let message = escape::line(&finding.message);
+            print::line(format_args!("{sign:8} {}: {message}", finding.subject))?;
+            if let Some(fix) = finding.fix.as_ref().filter(|_| finding.verdict != Verdict::Fine) {
+                print::line(format_args!("{:8} fix: {}", "", escape::line(fix)))?;
+            }
+        }
+    }
+    match findings.iter().filter(|finding| finding.verdict == Verdict::Problem).count() {
+        0 => Ok(()),
+        problems => {
+            Err(CliError::failed(anyhow::anyhow!("found {}", print::count(problems as u64, "problem"))))
+        }
+    }
+}
+
+fn as_json(finding: &Finding) -> serde_json::Value {
+    json!({
+        "subject": finding.subject,
+        "verdict": finding.verdict.name(),
+        "message": finding.message,
+        "fix": finding.fix,
+    })
+}

@@ -1,0 +1,88 @@
+//! The tool calls in a client's logs, beside those that reached our hook.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use tamis_clients::Client;
+use tamis_hook::HookCall;
+use tamis_logs::event::{EventBody, EventStream, Millis};
+use tamis_trace::{SessionFilter, Trace, TraceError};
+
+/// Sessions that are looked at, the latest first.
+const MOST_SESSIONS: usize = 20;
+
+/// How many calls of a client reached its hooks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HookTraffic {
+    /// Calls in the logs that the hooks are for.
+    pub logged: usize,
+    /// Calls that reached a hook, at most as many as were logged in each session.
+    pub reached: usize,
+    pub unknown_forms: usize,
+    pub too_slow: usize,
+    /// The sieve could not prune them, or not store the original.
+    pub failed: usize,
+}
+
+/// The tools that a client's hooks are for, as its logs name them.
+fn hooked_tools(client: Client) -> &'static [&'static str] {
+    match client {
+        Client::ClaudeCode => &["Bash", "Read", "Grep"],
+        Client::Codex => &["exec_command", "shell", "shell_command", "local_shell"],
+        Client::Gemini => {
+            &["run_shell_command", "read_file", "read_many_files", "grep_search", "search_file_content"]
+        }
+        Client::OpenCode => &["bash", "read", "grep"],
+    }
+}
+
+impl HookTraffic {
+    /// Reads the latest sessions of a client, from this time on.
+    pub fn read(
+        trace: &Trace,
+        client: Client,
+        since: Millis,
+        calls: &[HookCall],
+    ) -> Result<HookTraffic, TraceError> {
+        let mut traffic = HookTraffic::default();
+        let recent = || {
+            let of_client = calls.iter().filter(|call| call.client == client.name());
+            of_client.filter(|call| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since))
+        };
+        let count =
+            |outcomes: &[&str]| recent().filter(|call| outcomes.contains(&call.outcome.as_str())).count();
+        traffic.unknown_forms = count(&["unknown_form"]);
+        traffic.too_slow = count(&["too_slow"]);
+        traffic.failed = count(&["recovery_unavailable", "internal_error", "not_delivered"]);
+        let filter = SessionFilter { provider: Some(client), since: Some(since), ..SessionFilter::default() };
+        for session in trace.sessions(&filter, None, MOST_SESSIONS)? {
+            let mut open = HashSet::new();
+            let mut logged = 0;
+            trace.events(&session, 0, &mut |_, event| {
+                if event.stream == EventStream::Main && event.at.is_some_and(|at| at >= since) {
+                    match &event.body {
+                        EventBody::ToolCall(call) if hooked_tools(client).contains(&call.name.as_ref()) => {
+                            open.extend(call.id.as_deref().map(str::to_owned));
+                        }
+                        EventBody::ToolResult(result) => {
+                            let is_ours = result.id.as_deref().is_some_and(|id| open.remove(id));
+                            // Claude Code runs other hooks for what failed.
+                            logged +=
+                                usize::from(is_ours && !(client == Client::ClaudeCode && result.failed));
+                        }
+                        _ => {}
+                    }
+                }
+                ControlFlow::Continue(())
+            })?;
+            let reached = recent()
+                .filter(|call| call.session.as_deref() == Some(&session.id))
+                // Calls before a file is written, and those for a file that stood in for an output.
+                .filter(|call| !["no_marker", "refused", "own_output"].contains(&call.outcome.as_str()))
+                .count();
+            traffic.logged += logged;
+            traffic.reached += reached.min(logged);
+        }
+        Ok(traffic)
+    }
+}

@@ -1,0 +1,189 @@
+//! What the doctor finds in a home with Claude Code, before and after it is connected, and by what its log and our record say.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use tamis_doctor::{Doctor, Finding, Verdict};
+use tamis_hook::{HookCalls, HookOutcome, HookResult, LeftReason};
+use tamis_logs::discovery::LogLocations;
+use tamis_setup::{Setup, SetupClient, SetupEnvironment, SetupPart, SetupScope, SetupStep};
+use tamis_store::DataDir;
+use tamis_trace::Trace;
+
+const SESSION: &str = "0f0e0d0c-0000-4000-8000-000000000001";
+/// 2027-01-15, 08:00.
+const NOW: u64 = 1_800_000_000;
+
+struct Home {
+    folder: tempfile::TempDir,
+    setup: Setup,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir_all(home.join(".claude")).unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir(&project).unwrap();
+        let environment = SetupEnvironment { home, project, variables: Default::default() };
+        let setup = Setup { data: DataDir::at(folder.path().join("data")), environment };
+        Home { folder, setup }
+    }
+
+    /// Connects Claude Code, an hour before now.
+    fn connect(&self) {
+        for step in self.setup.plan(SetupClient::ClaudeCode, SetupScope::User, SetupPart::ALL, "/bin/tamis") {
+            let SetupStep::Change(change) = step.unwrap() else { panic!("nothing to change") };
+            self.setup.apply(&change).unwrap();
+        }
+        for record in fs::read_dir(self.setup.data.setup()).unwrap() {
+            let record = File::open(record.unwrap().path().join("record.json")).unwrap();
+            record.set_modified(UNIX_EPOCH + Duration::from_secs(NOW - 3_600)).unwrap();
+        }
+    }
+
+    /// A session with calls of its own tools, the given number of seconds before now; the last one fails.
+    fn write_log(&self, calls: usize, seconds: u64) {
+        let mut lines = Vec::new();
+        let record = |number: usize, role: &str, content: Value| {
+            // Times only have to be in order, and whole seconds are written alike.
+            let at = NOW - seconds + number as u64;
+            let time = format!("2027-01-15T{:02}:{:02}:{:02}.000Z", at / 3_600 % 24, at / 60 % 60, at % 60);
+            json!({"type": role, "sessionId": SESSION, "uuid": number.to_string(), "timestamp": time, "cwd": "/p",
+                "version": "2.1.325", "message": {"role": role, "content": content}})
+            .to_string()
+        };
+        lines.push(record(0, "user", json!("why?")));
+        for call in 0..calls {
+            let id = format!("toolu_{call}");
+            let used = json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "make"}}]);
+            let failed = call + 1 == calls;
+            let result =
+                json!([{"type": "tool_result", "tool_use_id": id, "content": "done", "is_error": failed}]);
+            lines.push(record(2 * call + 1, "assistant", used));
+            lines.push(record(2 * call + 2, "user", result));
+        }
+        let folder = self.folder.path().join("home/.claude/projects/-p");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{SESSION}.jsonl")), lines.join("\n") + "\n").unwrap();
+    }
+
+    fn record_calls(&self, outcome: HookOutcome, count: usize) {
+        let calls = HookCalls::new(self.setup.data.clone());
+        let result = HookResult {
+            outcome,
+            reply: None,
+            session: Some(SESSION.to_owned()),
+            tool: Some("Bash".to_owned()),
+            call_id: None,
+        };
+        // The record has the time of the real clock, so it says that these calls were made later than they were.
+        (0..count).for_each(|_| calls.add("claude", &result, Duration::ZERO).unwrap());
+        let path = self.setup.data.root().join("hook-calls.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        let at = |line: &str| {
+            let mut call: Value = serde_json::from_str(line).unwrap();
+            call["at_ms"] = json!((NOW - 60) * 1_000);
+            format!("{call}\n")
+        };
+        fs::write(&path, text.lines().map(at).collect::<String>()).unwrap();
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let logs = LogLocations::only(vec![self.folder.path().join("home/.claude")]);
+        let trace = Trace::new(logs, self.setup.data.clone());
+        trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+        let doctor = Doctor {
+            setup: &self.setup,
+            trace: &trace,
+            command: "/bin/tamis",
+            program: PathBuf::from("/bin/sh"),
+            on_path: Some(PathBuf::from("/bin/sh")),
+            now: UNIX_EPOCH + Duration::from_secs(NOW),
+        };
+        doctor.findings()
+    }
+
+    /// The findings about Claude Code.
+    fn of_claude(&self) -> Vec<(Verdict, String, Option<String>)> {
+        let findings = self.findings().into_iter().filter(|finding| finding.subject == "Claude Code");
+        let home = self.folder.path().join("home").display().to_string();
+        findings.map(|finding| (finding.verdict, finding.message.replace(&home, "~"), finding.fix)).collect()
+    }
+}
+
+#[test]
+fn a_client_that_is_not_connected_is_named_with_the_command_that_connects_it() {
+    let home = Home::new();
+    let fix = |part: &str| Some(format!("tamis setup claude --only {part}"));
+    assert_eq!(
+        home.of_claude(),
+        [
+            (Verdict::Note, "no server".to_owned(), fix("mcp")),
+            (Verdict::Note, "no hooks".to_owned(), fix("hooks")),
+        ]
+    );
+    // Nothing was written, but for the index that reading the logs takes.
+    assert!(!home.setup.data.setup().exists());
+    fs::write(home.folder.path().join("home/.claude/settings.json"), "{").unwrap();
+    assert_eq!(home.of_claude()[1].0, Verdict::Problem);
+}
+
+#[test]
+fn silent_hooks_are_a_problem() {
+    let home = Home::new();
+    home.connect();
+    let last = |home: &Home| home.of_claude().pop().unwrap();
+    let server = (Verdict::Fine, "server in ~/.claude.json".to_owned(), None);
+    assert_eq!(home.of_claude()[0], server);
+    let hooks = (Verdict::Fine, "hooks in ~/.claude/settings.json".to_owned(), None);
+    assert_eq!(home.of_claude()[1], hooks);
+    // Calls before the hooks were installed say nothing, and neither do a few.
+    for (calls, seconds) in [(9, 3_700), (3, 600)] {
+        home.write_log(calls, seconds);
+        let (verdict, message, _) = last(&home);
+        assert_eq!(verdict, Verdict::Fine, "{message}");
+        assert!(message.starts_with("too few tool calls"), "{message}");
+    }
+    home.write_log(9, 600);
+    let (verdict, message, fix) = last(&home);
+    // Claude Code runs no such hook for the call that failed.
+    assert_eq!((verdict, message.as_str()), (Verdict::Problem, "none of 8 tool calls reached the hooks"));
+    assert!(fix.unwrap().contains("/hooks"));
+    home.record_calls(HookOutcome::Left(LeftReason::TooShort), 3);
+    home.record_calls(HookOutcome::Left(LeftReason::NoMarker), 5);
+    let (verdict, message, _) = last(&home);
+    assert_eq!((verdict, message.as_str()), (Verdict::Note, "only 3 of 8 tool calls reached the hooks"));
+    home.record_calls(HookOutcome::Pruned { tokens_saved: 7 }, 5);
+    assert_eq!(last(&home), (Verdict::Fine, "8 of 8 tool calls reached the hooks".to_owned(), None));
+    home.record_calls(HookOutcome::Left(LeftReason::UnknownForm), 1);
+    let (verdict, message, fix) = last(&home);
+    assert_eq!((verdict, fix.as_deref()), (Verdict::Problem, Some("update tamis")), "{message}");
+}
+
+#[test]
+fn a_data_folder_that_others_can_change_is_a_problem() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let data = home.setup.data.root().to_owned();
+    assert_eq!(home.findings()[1].verdict, Verdict::Fine);
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
+    let logs = LogLocations::only(Vec::new());
+    let trace = Trace::new(logs, DataDir::at(home.folder.path().join("other")));
+    let doctor = Doctor {
+        setup: &home.setup,
+        trace: &trace,
+        command: "tamis",
+        program: PathBuf::from("/bin/sh"),
+        on_path: None,
+        now: SystemTime::now(),
+    };
+    let findings = doctor.findings();
+    assert_eq!((findings[0].verdict, findings[1].verdict), (Verdict::Note, Verdict::Problem), "{findings:?}");
+}
