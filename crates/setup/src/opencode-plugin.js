@@ -6,7 +6,8 @@
 import { spawn } from "node:child_process"
 
 const TAMIS = "tamis"
-const DEADLINE_MS = Number(process.env.TAMIS_HOOK_DEADLINE_MS) || 150
+// tamis itself gives up after the first of these; the second is for its start, and for the notes that it makes afterwards.
+const DEADLINE_MS = (Number(process.env.TAMIS_HOOK_DEADLINE_MS) || 150) + 250
 const PRUNED = ["bash", "read", "grep"]
 const GUARDED = ["write", "edit", "patch", "apply_patch"]
 const MOST_SESSIONS = 64
@@ -49,8 +50,8 @@ export const Tamis = async ({ directory }) => {
 
   function about(name, input, args) {
     const { person, agent } = session(input.sessionID)
-    const event = { hook_event_name: name, session_id: input.sessionID, cwd: directory, tool_name: input.tool }
-    return { ...event, tool_input: args, person, agent }
+    const call = { tool_name: input.tool, tool_use_id: input.callID, tool_input: args }
+    return { hook_event_name: name, session_id: input.sessionID, cwd: directory, ...call, person, agent }
   }
 
   return {

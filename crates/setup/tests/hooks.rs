@@ -549,3 +549,58 @@ fn the_plugin_folder_has_the_same_hooks_and_server() {
     assert_eq!(plugin(".mcp.json")["mcpServers"], *servers);
     assert_eq!(plugin("gemini-extension.json")["mcpServers"], *servers);
 }
+
+/// A configuration of Codex in any layout: hooks as arrays of tables or inline, comments, blank lines, both kinds of line ends.
+fn configuration() -> impl Strategy<Value = String> {
+    let gap = || prop_oneof![Just(""), Just("\n"), Just("# note\n"), Just("\n\n  # note\n\n")];
+    let table = prop_oneof![
+        Just("[z]\ny = 1 # note\n"),
+        Just("[mcp_servers.other]\ncommand = \"x\"\n"),
+        Just("[[hooks.Stop]]\nhooks = []\n"),
+        Just(
+            "[[hooks.PostToolUse]]\nmatcher = \"a\"\n\n[[hooks.PostToolUse.hooks]]\ntype = \"command\"\ncommand = \"x\" # note\n"
+        ),
+        Just("[[hooks.PreToolUse]]\n  matcher = 'b'\n  hooks = [ { command = \"y\" }, ] # note\n"),
+        Just("[hooks.state.\"/x:0\"]\ntrusted_hash = \"1\"\n"),
+    ];
+    let first = prop_oneof![
+        Just(""),
+        Just("model = \"x\"\n"),
+        Just("hooks = { Stop = [{ hooks = [] }] }\n"),
+        Just("hooks.PostToolUse = [\n  { matcher = \"a\" }, # note\n]\n"),
+    ];
+    (first, proptest::collection::vec((gap(), table), 0..5), gap(), any::<bool>()).prop_map(
+        |(first, tables, last, is_windows)| {
+            let mut text = first.to_owned();
+            for (gap, table) in tables {
+                // A table that is not in an array may be there once, and hooks have one form in a file.
+                let header = table.lines().next().unwrap();
+                let is_twice = !header.starts_with("[[") && text.contains(header);
+                if !is_twice && !(first.starts_with("hooks") && table.contains("hooks.")) {
+                    text += gap;
+                    text += table;
+                }
+            }
+            text += last;
+            if is_windows { text.replace('\n', "\r\n") } else { text }
+        },
+    )
+}
+
+proptest! {
+    /// Whatever the configuration was, it comes back, and what the user adds meanwhile stays.
+    #[test]
+    fn all_configurations_come_back(text in configuration()) {
+        for edit in [None, Some("# user's\n"), Some("first = 1\n")] {
+            let world = World::new();
+            world.write(CODEX_CONFIG, &text);
+            world.add_parts(SetupClient::Codex, SetupScope::User, SetupPart::ALL);
+            let added = world.read(CODEX_CONFIG);
+            prop_assert!(contains_in_order(&added, &text), "{} became {}", text, added);
+            let edit = edit.unwrap_or_default();
+            world.write(CODEX_CONFIG, &format!("{edit}{added}"));
+            prop_assert!(!world.remove());
+            prop_assert_eq!(world.read(CODEX_CONFIG), format!("{edit}{text}"), "{} was added", added);
+        }
+    }
+}
