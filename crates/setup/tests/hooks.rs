@@ -576,7 +576,8 @@ fn configuration() -> impl Strategy<Value = String> {
                 // A table that is not in an array may be there once, and hooks have one form in a file.
                 let header = table.lines().next().unwrap();
                 let is_twice = !header.starts_with("[[") && text.contains(header);
-                if !is_twice && !(first.starts_with("hooks") && table.contains("hooks.")) {
+                let is_other_form = first.starts_with("hooks") && table.contains("hooks.");
+                if !is_twice && !is_other_form {
                     text += gap;
                     text += table;
                 }
