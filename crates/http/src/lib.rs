@@ -5,6 +5,8 @@
 //! hyper-util's pool and proxy rules do the work: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` hold, except for
 //! loopback addresses, which never go through a proxy.
 //!
+//! A [`StreamRequest`] is for responses that are read as they come, which only its caller limits.
+//!
 //! It must never exceed the time limit (from the DNS lookup to the last byte) or the size limit, follow a redirect (the
 //! secret would go along), repeat a request that may have been processed, or decide what a status means.
 //!
@@ -16,12 +18,14 @@ mod background;
 mod connector;
 mod request;
 mod secret;
+mod stream;
 mod url;
 
 use std::time::Duration;
 
 pub use request::{HttpMethod, JsonRequest, JsonResponse, ResponseHeaders, block_on};
 pub use secret::BearerSecret;
+pub use stream::{StreamRequest, StreamResponse};
 pub use url::{HttpUrl, HttpUrlError};
 
 /// Why there is no response, or none that can be used.

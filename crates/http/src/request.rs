@@ -19,6 +19,7 @@ use crate::{BearerSecret, HttpError, HttpUrl};
 pub enum HttpMethod {
     Get,
     Post,
+    Delete,
 }
 
 /// A request. Its secret is in no text that is made of it.
@@ -138,11 +139,11 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, HttpError> {
     Ok(Background::get().map_err(broken)?.block_on(work))
 }
 
-fn broken(error: impl Into<Box<dyn Error + Send + Sync>>) -> HttpError {
+pub(crate) fn broken(error: impl Into<Box<dyn Error + Send + Sync>>) -> HttpError {
     HttpError::Broken(error.into())
 }
 
-fn no_response(error: legacy::Error, host: String) -> HttpError {
+pub(crate) fn no_response(error: legacy::Error, host: String) -> HttpError {
     let found = |test: fn(&hyper::Error) -> bool| {
         causes(&error).find(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(test))
     };
@@ -161,7 +162,7 @@ fn no_response(error: legacy::Error, host: String) -> HttpError {
     }
 }
 
-fn half_response(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> HttpError {
+pub(crate) fn half_response(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> HttpError {
     let was_cut = |cause: &(dyn Error + 'static)| {
         cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
             || cause
@@ -216,6 +217,7 @@ impl From<HttpMethod> for Method {
         match method {
             HttpMethod::Get => Method::GET,
             HttpMethod::Post => Method::POST,
+            HttpMethod::Delete => Method::DELETE,
         }
     }
 }

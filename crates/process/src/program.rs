@@ -195,6 +195,12 @@ impl Program {
         self.command.spawn().map_err(|cause| self.start_error(cause))
     }
 
+    /// With pipes to its stdin and from its stdout, and this process's stderr.
+    pub(crate) fn spawn_with_pipes(&mut self) -> Result<Child, ProgramError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
+        self.command.spawn().map_err(|cause| self.start_error(cause))
+    }
+
     fn start_error(&self, cause: io::Error) -> ProgramError {
         let program = self.command.get_program().to_string_lossy().into_owned();
         ProgramError::Start { program, folder: self.command.get_current_dir().map(Path::to_owned), cause }

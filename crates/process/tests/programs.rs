@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -137,6 +138,26 @@ async fn waiting_for_a_background_job_ends_with_the_time_limit_and_with_the_call
     let ended = tokio::time::timeout(LONG, running).await.unwrap().unwrap();
     assert!(matches!(ended, Err(ProgramError::Cancelled { .. })), "{ended:?}");
     eventually("it has ended", || !pids.iter().any(|pid| runs(pid))).await;
+}
+
+#[tokio::test]
+async fn a_program_beside_us_is_talked_to_through_pipes_and_ends_with_us() {
+    let (_folder, working) = folder();
+    let groups = ProcessGroups::new(None);
+    let (running, mut pipes) = groups.start(sh("read x; echo got $x; exit 3")).unwrap();
+    pipes.stdin.write_all(b"this\n").unwrap();
+    let mut output = String::new();
+    pipes.stdout.read_to_string(&mut output).unwrap();
+    assert_eq!((output.as_str(), running.wait().unwrap().code()), ("got this\n", Some(3)));
+
+    let script = "trap '' HUP; sleep 600 & echo $! $$ > pids; wait";
+    let (running, _pipes) = groups.start(sh(script).folder(&working)).unwrap();
+    eventually("it has begun", || written(&working.join("pids"))).await;
+    let waiting = std::thread::spawn(|| running.wait().unwrap());
+    groups.end_all().await;
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&waiting.join().unwrap()), Some(15));
+    let pids = words(&working.join("pids"));
+    eventually("all have ended", || !pids.iter().any(|pid| runs(pid))).await;
 }
 
 #[tokio::test]
