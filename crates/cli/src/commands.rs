@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod data;
 mod doctor;
+mod gateway;
 mod grep;
 mod handoff;
 mod hook;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorCommand),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
+    Gateway(gateway::Gateway),
     Run(run::Run),
     Agents(agents::AgentsCommand),
     Prune(prune::Prune),
@@ -72,6 +74,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Gateway(arguments) => gateway::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Agents(arguments) => agents::run(arguments),
         Command::Prune(arguments) => prune::run(arguments),

@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
+    ("gateway", &["http", "process", "sieve", "tools"]),
     ("server", &["agents", "coordinator", "redact", "tools"]),
     (
         "cli",
@@ -62,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "coordinator",
             "doctor",
             "hook",
+            "gateway",
             "http",
             "logs",
             "process",
@@ -93,7 +95,10 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("rustls", &["http"]),
     ("grep", &["codebase"]),
     ("ignore", &["codebase"]),
-    ("tokio", &["coordinator", "http", "research", "process", "tools", "server", "cli", "testkit"]),
+    (
+        "tokio",
+        &["coordinator", "http", "research", "process", "tools", "gateway", "server", "cli", "testkit"],
+    ),
 ];
 
 /// What a crate re-exports of its dependencies, and the crates that may use a foreign one through it. `store` re-exports

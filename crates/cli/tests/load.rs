@@ -327,3 +327,39 @@ fn how_soon_fifty_agents_are_listed() {
     times.sort();
     println!("agents list of 50: median {:?}, slowest {:?}", times[20], times[40]);
 }
+
+/// One call after the other on a server. Returns how long each took.
+fn call_times(mcp: &mut common::Mcp, calls: usize) -> Vec<Duration> {
+    let call = |mcp: &mut common::Mcp| {
+        let begun = Instant::now();
+        let answer = mcp.request("tools/call", json!({"name": "health", "arguments": {}}));
+        assert!(answer["result"].is_object(), "{answer}");
+        begun.elapsed()
+    };
+    (0..calls).map(|_| call(mcp)).collect()
+}
+
+#[test]
+#[ignore = "a measurement: ./test --long runs it"]
+fn what_a_gateway_adds_to_small_results() {
+    let fixture = Fixture::new();
+    let program = env!("CARGO_BIN_EXE_tamis");
+    let server = ["mcp", "--tools", "health"];
+    let mut direct = common::Mcp::start(fixture.tamis(&server));
+    let mut through = common::Mcp::start(fixture.tamis(&[&["gateway", "--", program], &server[..]].concat()));
+    let mut times = [Vec::new(), Vec::new()];
+    // In turns, so that what else runs on the machine slows both.
+    for _ in 0..20 {
+        times[0].extend(call_times(&mut direct, 100));
+        times[1].extend(call_times(&mut through, 100));
+    }
+    let [direct, through] = times.map(|mut times| {
+        times.sort_unstable();
+        [50, 95].map(|percent| times[times.len() * percent / 100])
+    });
+    for (index, percent) in [50, 95].into_iter().enumerate() {
+        let (without, with) = (direct[index], through[index]);
+        let added = with.saturating_sub(without);
+        println!("p{percent}: {without:?} directly, {with:?} through a gateway, which adds {added:?}");
+    }
+}
