@@ -31,6 +31,11 @@ impl InstalledClients {
         self.clean(&self.folder.join("tools/node_modules/.bin").join(program), home)
     }
 
+    /// A reference MCP server that npm installed, in a clean environment with `home` as its home.
+    pub fn server(&self, program: &str, home: &Path) -> Command {
+        self.clean(&self.folder.join("servers/node_modules/.bin").join(program), home)
+    }
+
     /// Another program with these clients on its PATH, in a clean environment with `home` as its home.
     pub fn beside_tools(&self, program: &Path, home: &Path) -> Command {
         let mut command = self.clean(program, home);
@@ -68,6 +73,11 @@ impl InstalledClients {
 fn pins() -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let files = ["scripts/install-test-clients", "tests/clients/node/package.json"];
-    let files = files.into_iter().chain(["tests/clients/package.json", "tests/clients/requirements.txt"]);
+    let more = [
+        "tests/clients/package.json",
+        "tests/clients/servers/package.json",
+        "tests/clients/requirements.txt",
+    ];
+    let files = files.into_iter().chain(more);
     files.flat_map(|file| std::fs::read(root.join(file)).expect("a file of the repository")).collect()
 }
