@@ -77,7 +77,7 @@ fn start() -> Option<Child> {
     let line = named.as_deref().unwrap_or(DEFAULT).trim();
     let mut words = line.split_whitespace();
     let program = words.next()?;
-    if program == "cat" {
+    if line == "cat" {
         return None;
     }
     let mut command = if line.contains(|letter: char| "|&;<>()$`\\\"'*?[#~=%".contains(letter)) {

@@ -115,6 +115,17 @@ fn output_goes_through_the_pager_on_a_terminal_and_the_exit_code_stays() {
         let shown = paged(&fixture, &[&["read", "text.txt"], arguments].concat(), variables);
         assert_eq!((shown.text.as_str(), shown.code), ("one\ntwo\n", Some(0)), "{arguments:?} {variables:?}");
     }
+    // A pager may have arguments.
+    for (pager, expected) in [
+        ("cat -A", "one$\ntwo$\n"),
+        (" cat  -n ", "     1\tone\n     2\ttwo\n"),
+        ("head -n 1", "one\n"),
+        ("sed s/o/0/", "0ne\ntw0\n"),
+        ("env cat", "one\ntwo\n"),
+    ] {
+        let shown = paged(&fixture, &["read", "text.txt"], &[("PAGER", pager)]);
+        assert_eq!((shown.text.as_str(), shown.code), (expected, Some(0)), "{pager}");
+    }
     let missing =
         paged(&fixture, &["read", "text.txt", "--color=never"], &[("TAMIS_PAGER", "no-such-pager")]);
     assert_eq!(missing.text, "warning: cannot find the pager `no-such-pager`\none\ntwo\n");
