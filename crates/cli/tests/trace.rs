@@ -180,6 +180,31 @@ fn sessions_are_listed_in_a_table_and_as_json() {
     );
 }
 
+/// A client that was started and left writes a log without a turn, with or without a time.
+#[test]
+fn empty_sessions_are_listed_only_when_wanted() {
+    let past = Past::new();
+    let [noted, summed] =
+        ["7d000000", "7e000000"].map(|begin| format!("{begin}-0000-4000-8000-000000000000"));
+    let note = json!({
+        "type": "system", "subtype": "informational", "content": "hello", "timestamp": "2026-01-03T08:00:00.000Z",
+        "sessionId": noted, "uuid": "a", "cwd": "/work/shop", "version": "2"
+    });
+    past.write(&format!(".claude/projects/-work-shop/{noted}.jsonl"), &format!("{note}\n"));
+    let summary = json!({"type": "summary", "summary": "-", "leafUuid": "a"});
+    past.write(&format!(".claude/projects/-work-shop/{summed}.jsonl"), &format!("{summary}\n"));
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let listed = past.json(arguments);
+        let ids =
+            listed["sessions"].as_array().unwrap().iter().map(|session| session["id"].as_str().unwrap());
+        ids.map(str::to_owned).collect()
+    };
+    assert_eq!(listed(&["sessions"]), [CODEX, SHOP]);
+    assert_eq!(listed(&["sessions", "--limit", "1"]), [CODEX]);
+    assert_eq!(listed(&["sessions", "--empty"]), [noted.as_str(), CODEX, SHOP, summed.as_str()]);
+    assert!(!past.said(&["sessions"]).contains("7d000000"));
+}
+
 #[test]
 fn sessions_are_chosen_by_agent_folder_time_and_tokens() {
     let past = Past::new();

@@ -11,6 +11,7 @@ use crate::{escape, print};
 /// List sessions, latest first
 ///
 /// Counts each request once. The tokens of subagents are counted with their parents unless --subagents lists them separately.
+/// Sessions in which nothing happened are listed only with --empty.
 #[derive(Args)]
 pub(crate) struct Sessions {
     #[command(flatten)]
@@ -20,6 +21,9 @@ pub(crate) struct Sessions {
     /// List subagents separately
     #[arg(long, help_heading = "Which sessions")]
     subagents: bool,
+    /// List empty sessions too: those without turns and tokens
+    #[arg(long, help_heading = "Which sessions")]
+    empty: bool,
     /// Maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Which sessions")]
     limit: usize,
@@ -33,9 +37,12 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         true => listed.session.own_tokens,
         false => listed.total_tokens,
     };
-    let in_range = |listed: &ListedSession| arguments.which.allows(tokens(listed));
+    let is_listed = |listed: &ListedSession| {
+        let is_empty = listed.session.summary.turns == 0 && listed.total_tokens == 0 && listed.subagents == 0;
+        (arguments.empty || !is_empty) && arguments.which.allows(tokens(listed))
+    };
     let most = arguments.limit.saturating_add(1);
-    let mut sessions = trace.list_sessions(&filter, None, most, &in_range, &|| false)?;
+    let mut sessions = trace.list_sessions(&filter, None, most, &is_listed, &|| false)?;
     let more = sessions.len() > arguments.limit;
     sessions.truncate(arguments.limit);
     if arguments.source.json {
