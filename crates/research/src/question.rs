@@ -18,6 +18,7 @@ use tamis_redact::Redacted;
 use tamis_text::words::{WordPiece, each_word};
 
 pub(crate) use identifiers::Identifier;
+pub(crate) use stop_words::TEST_WORDS;
 use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, OVERVIEW_WORDS, REQUESTS, STOP_WORDS, TEST_PHRASES, WHOLES};
 pub(crate) use symbols::Symbol;
 
@@ -213,6 +214,14 @@ impl Question {
             lists.iter().any(|list| list.contains(&word.as_str()))
         };
         words.len() > 1 && words.iter().any(is_whole) && words.iter().all(says_nothing)
+    }
+
+    /// Whether examples of it are tests: it wants the tests of something, or has no other subject than tests.
+    pub(crate) fn is_for_tests(&self) -> bool {
+        let mut words = self.content.iter().map(|word| word.to_lowercase());
+        self.wants_tests
+            || self.content.iter().any(|word| word.to_lowercase().starts_with("test"))
+                && words.all(|word| TEST_WORDS.contains(&word.as_str()))
     }
 
     /// What to count in files, in the order of terms and names.
@@ -507,6 +516,23 @@ mod tests {
             ("`load` twice", vec![]),
         ] {
             assert_eq!(Question::new(question).verbatim(), phrases, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_may_be_for_tests() {
+        for question in [
+            "unit tests",
+            "tests",
+            "Show me examples of integration tests",
+            "how are tests written",
+            "unit tests of the parser",
+            "which tests cover URLField",
+        ] {
+            assert!(Question::new(question).is_for_tests(), "{question}");
+        }
+        for question in ["unit", "test server", "the test runner", "cases", "where is the latest unit"] {
+            assert!(!Question::new(question).is_for_tests(), "{question}");
         }
     }
 

@@ -55,7 +55,7 @@ pub(super) fn identifiers(question: &str) -> Vec<Identifier> {
     identifiers
 }
 
-/// A word of the question with its dots: `a`, `a.b`, `a::b`.
+/// A word of the question with its dots: `a`, `a.b`, `a::b`, `a->b`.
 struct Run<'a> {
     text: &'a str,
     /// In backticks, or with brackets behind it.
@@ -66,7 +66,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn identifier(&self, before: &str, next: &str) -> Option<Identifier> {
-        let mut segments = self.text.split(['.', ':', '#']).filter(|segment| !segment.is_empty());
+        let mut segments = self.text.split(['.', ':', '#', '-', '>']).filter(|segment| !segment.is_empty());
         let name = segments.next_back()?;
         let of = segments.next_back().map(str::to_owned);
         let opens_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$');
@@ -119,7 +119,7 @@ fn runs(question: &str) -> Vec<Run<'_>> {
             while at < bytes.len() && word(bytes[at]) {
                 at += 1;
             }
-            let dot = [".", "::", "#"].iter().find(|dot| {
+            let dot = [".", "::", "#", "->"].iter().find(|dot| {
                 question[at..].starts_with(**dot) && bytes.get(at + dot.len()).is_some_and(|&byte| word(byte))
             });
             match dot {

@@ -176,3 +176,10 @@ pub(super) const TEST_PHRASES: [&str; 9] = [
     "which test", "what test", "tests cover", "tests for ", "tests of ", "tested", "test coverage", "unit tests",
     "covered by test",
 ];
+
+/// Words of questions for tests as such.
+#[rustfmt::skip]
+pub(crate) const TEST_WORDS: [&str; 14] = [
+    "acceptance", "case", "cases", "e2e", "functional", "integration", "regression", "suite", "suites", "test", "testing", "tests",
+    "unit", "written",
+];

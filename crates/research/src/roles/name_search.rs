@@ -55,6 +55,8 @@ pub(super) struct Hit {
     /// From 0.
     pub(super) line: usize,
     pub(super) kind: HitKind,
+    /// The word before its dot: `memmem` of `memmem::find`.
+    pub(super) owner: Option<String>,
     /// The enclosing definition, with its type; for a definition, its type.
     pub(super) within: Option<String>,
 }
@@ -231,11 +233,13 @@ fn search_file(
         };
         let known = file_hits.hits.iter().filter(same).count();
         let most = if kind == HitKind::Definition { MAX_DEFINITIONS } else { MAX_USES };
-        if file_hits.hits.last().is_some_and(|last| last.name == name && last.line == line) {
+        let owner = owner(&content[..column]);
+        if let Some(last) = file_hits.hits.last_mut().filter(|last| last.name == name && last.line == line) {
+            last.owner = last.owner.take().or(owner);
             continue;
         }
         if known < most {
-            file_hits.hits.push(Hit { name, line, kind, within });
+            file_hits.hits.push(Hit { name, line, kind, owner, within });
         } else if kind != HitKind::Definition {
             match file_hits.more.iter_mut().find(|(of, _)| *of == name) {
                 Some((_, count)) => *count += 1,
@@ -297,6 +301,14 @@ impl File<'_> {
         );
         Some((kind, within))
     }
+}
+
+/// The word at the end of a text, if a dot, `::` or `->` follows it.
+fn owner(before: &str) -> Option<String> {
+    let signs = ["?.", ".", "::", "->", "#"];
+    let owner = signs.iter().find_map(|sign| before.strip_suffix(sign))?;
+    let word = owner.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+    (!word.is_empty()).then(|| word.to_owned())
 }
 
 fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind {

@@ -1,21 +1,24 @@
 //! The pattern finder: how it is done elsewhere, by two to six examples that differ.
 //!
-//! What the question names is looked for as a whole word in code; without a name, the places where most of the question's
-//! rare words come together. Occurrences that look alike are one example, with their number.
+//! What the question names is looked for as a whole word in code; for tests, where tests begin; without a name, the places where
+//! most of the question's rare words come together. Occurrences that look alike are one example, with their number.
 
 mod co_occurrence;
 mod examples;
 mod shape;
 mod snippet;
+mod test_starts;
 
 use tamis_codebase::{RootedPath, StopSignal};
 
 use self::co_occurrence::{find_co_occurrences, find_phrases};
 use self::examples::examples;
+use self::test_starts::find_tests;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
-use super::name_search::{HitKind, NameQuery, search_names};
+use super::name_search::{FileHits, Hit, HitKind, NameQuery, search_names};
 use crate::locate::is_test;
+use crate::question::Identifier;
 use crate::{Confidence, KeyFinding, NotFound, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 const MAX_EXAMPLES: usize = 6;
@@ -104,6 +107,12 @@ impl Subject {
 /// A phrase of several words where it is as it is; else the places in code where the words come together; else any place that has
 /// the one word.
 fn words_or_phrase(job: &Job, stop: &StopSignal) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
+    if job.question.is_for_tests() {
+        let (words, tests) = find_tests(job, stop)?;
+        if !tests.is_empty() {
+            return Ok((words, tests));
+        }
+    }
     let phrases = job.question.phrases();
     let has_spaces = phrases.iter().any(|phrase| phrase.contains(' '));
     let exact = if has_spaces { find_phrases(job, &phrases, stop)? } else { Vec::new() };
@@ -127,20 +136,37 @@ fn occurrences(job: &Job, stop: &StopSignal) -> Result<(Subject, Vec<Occurrence>
         return Ok((Subject::Words(words), occurrences, Vec::new()));
     }
     let query = |name: &String| NameQuery { name: name.clone(), uses: true, in_question: true };
-    let queries = names.iter().map(query).collect();
+    let owners = identifiers.iter().filter_map(|name| name.of.clone()).filter(|of| !names.contains(of));
+    let queries = names.iter().cloned().chain(owners).map(|name| query(&name)).collect();
     let hits = search_names(&job.reader.roots, &job.locations, queries, &[], stop)?;
+    let named = |file: &&FileHits| file.hits.iter().any(|hit| hit.name < names.len());
+    let files: Vec<&FileHits> = hits.files.iter().filter(named).collect();
+    let is_use =
+        |hit: &&Hit| hit.name < names.len() && !matches!(hit.kind, HitKind::Definition | HitKind::Import);
+    let distance = |file: &FileHits, hit: &Hit| {
+        let has = |owner: &str| hits.number(owner).is_some_and(|at| file.names.binary_search(&at).is_ok());
+        owner_distance(&identifiers[hit.name], hit, has)
+    };
+    let mut nearest = vec![usize::MAX; names.len()];
+    for file in &files {
+        for hit in file.hits.iter().filter(is_use) {
+            nearest[hit.name] = nearest[hit.name].min(distance(file, hit));
+        }
+    }
     let mut found = Vec::new();
-    for file in &hits.files {
-        for hit in &file.hits {
+    for file in &files {
+        for hit in file.hits.iter().filter(is_use) {
+            if distance(file, hit) > nearest[hit.name] {
+                continue;
+            }
             // The first name is the subject; the others narrow it down.
             let about = 3.0 / (1.0 + hit.name as f64);
-            let company = file.names.len() as f64;
-            let test = if is_test(&file.place.path) { 2.0 } else { 0.0 };
+            let company = file.names.iter().filter(|name| **name < names.len()).count() as f64;
+            let test = if is_test(&file.place.path) != job.question.is_for_tests() { 2.0 } else { 0.0 };
             let kind = match hit.kind {
-                HitKind::Definition | HitKind::Import => continue,
                 HitKind::Extension | HitKind::Decorator | HitKind::Call => 2.0,
                 HitKind::Assignment => 1.0,
-                HitKind::Mention => 0.0,
+                HitKind::Mention | HitKind::Definition | HitKind::Import => 0.0,
             };
             let worth = about + company + kind - test;
             found.push(Occurrence { place: file.place.clone(), line: hit.line, kind: hit.kind, worth });
@@ -167,4 +193,18 @@ fn occurrences(job: &Job, stop: &StopSignal) -> Result<(Subject, Vec<Occurrence>
     }
     let names = if names.is_empty() { missing.clone() } else { names };
     Ok((Subject::Names(names), found, missing))
+}
+
+/// How far a use is from the owner that the question names; 0 when it is that owner's, or when none is named.
+fn owner_distance(wanted: &Identifier, hit: &Hit, file_has: impl Fn(&str) -> bool) -> usize {
+    let Some(owner) = &wanted.of else { return 0 };
+    let letters = |name: &str| name.replace('_', "").to_lowercase();
+    match &hit.owner {
+        // `registry.call` for `Registry.call`.
+        Some(known) if letters(known).ends_with(&letters(owner)) => 0,
+        // Imported without its owner.
+        None if file_has(owner) => 1,
+        Some(_) if file_has(owner) => 2,
+        _ => 3,
+    }
 }

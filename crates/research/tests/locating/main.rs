@@ -4,5 +4,6 @@
 
 mod bindings;
 mod fixture;
+mod patterns;
 mod ranking;
 mod symbols;

@@ -18,9 +18,9 @@ use crate::roles::name_search::HitKind;
 use crate::roles::paths::is_prose_or_data;
 use crate::{RoleError, RoleErrorKind};
 
-const MAX_WORDS: usize = 24;
+pub(super) const MAX_WORDS: usize = 24;
 /// Of each file.
-const MAX_LINES: usize = 6;
+pub(super) const MAX_LINES: usize = 6;
 /// A place must have this share of what all words are worth, and be this near to the best.
 const LEAST_SHARE: f64 = 0.4;
 const NEAR_THE_BEST: f64 = 0.6;
@@ -31,7 +31,7 @@ const WINDOW: usize = 3;
 const MAX_LINE_LENGTH: usize = 400;
 
 /// Words as bits.
-type Mask = u32;
+pub(super) type Mask = u32;
 
 struct FileWords {
     place: RootedPath,
@@ -44,7 +44,14 @@ pub(super) fn find_co_occurrences(
     job: &Job,
     stop: &StopSignal,
 ) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
-    let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).take(MAX_WORDS).collect();
+    find_together(job, job.question.stems.iter().map(String::as_str).take(MAX_WORDS).collect(), stop)
+}
+
+fn find_together(
+    job: &Job,
+    stems: Vec<&str>,
+    stop: &StopSignal,
+) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
     if stems.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -84,6 +91,11 @@ pub(super) fn find_co_occurrences(
         let worth = worth(mask) + defines - test;
         occurrences.push(Occurrence { place: file.place.clone(), line, kind, worth });
         together |= mask;
+    }
+    // A word that is in no file does not hide the others.
+    let present: Vec<&str> = (0..stems.len()).filter(|at| has(*at) > 0).map(|at| stems[at]).collect();
+    if occurrences.is_empty() && present.len() < stems.len() {
+        return find_together(job, present, stop);
     }
     let words =
         words_of(&job.question.text, &stems, if occurrences.is_empty() { Mask::MAX } else { together });
@@ -142,7 +154,7 @@ fn phrases_in(finder: &AhoCorasick, place: &RootedPath, bytes: &[u8]) -> Vec<Occ
 }
 
 /// The question's own words for those stems, in its order.
-fn words_of(question: &str, stems: &[&str], mask: Mask) -> Vec<String> {
+pub(super) fn words_of(question: &str, stems: &[&str], mask: Mask) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in question.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
         let lower = word.to_lowercase();
@@ -214,7 +226,7 @@ fn look(finder: &AhoCorasick, words: usize, place: RootedPath, bytes: &[u8]) -> 
     Some(FileWords { place, all, lines: kept })
 }
 
-fn kind(line: &str, next: &[&str]) -> HitKind {
+pub(super) fn kind(line: &str, next: &[&str]) -> HitKind {
     if is_attribute_line(line.trim_start()) {
         HitKind::Decorator
     } else if defined_name(line, next).is_some() {

@@ -92,11 +92,12 @@ pub(super) fn examples(
             }
         }
     }
-    Ok((representative(groups), limited))
+    Ok((representative(groups, job.question.is_for_tests()), limited))
 }
 
-/// The most representative examples, from different files where possible; tests only in addition or when there is nothing else.
-fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
+/// The most representative examples, from different files where possible; tests only in addition or when there is nothing else,
+/// unless the question wants tests.
+fn representative(groups: Vec<(HitKind, String, Example)>, wants_tests: bool) -> Vec<Example> {
     let mut examples: Vec<Example> = groups.into_iter().map(|(_, _, example)| example).collect();
     let standing = |example: &Example| example.occurrence.worth + (1.0 + example.alike as f64).ln();
     examples.sort_by(|a, b| {
@@ -104,7 +105,7 @@ fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
         standing(b).total_cmp(&standing(a)).then_with(|| place(a).cmp(&place(b)))
     });
     let (code, tests): (Vec<Example>, Vec<Example>) =
-        examples.into_iter().partition(|example| !is_test(&example.occurrence.place.path));
+        examples.into_iter().partition(|example| wants_tests || !is_test(&example.occurrence.place.path));
     let room = if code.len() >= MAX_ALIKE { 1 } else { MAX_EXAMPLES };
     let tests = tests.into_iter().take(room);
     let mut chosen: Vec<Example> = Vec::new();
