@@ -42,7 +42,8 @@ pub(crate) fn locate(
     stop: &StopSignal,
 ) -> Result<Locations, RoleError> {
     let counter = WordCounter::new(question.word_query());
-    let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
+    let mut corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
+    let files_scanned = corpus.files.len();
     let weights = Weights::of(question, &counter, &corpus);
     let is_about_everything = question.is_about_everything();
     let declared = if is_about_everything {
@@ -53,7 +54,8 @@ pub(crate) fn locate(
     let files = if is_about_everything {
         overview::find(&corpus).into_iter().map(|file| (file, NameMatch::Whole)).collect()
     } else {
-        file_names::find(question, &corpus)
+        let is_symbol = declared.iter().any(|symbol| symbol.is_of_owner);
+        file_names::find(question, &mut corpus, is_symbol, &reader.roots, stop)?
     };
     let phrases = phrases::find(question, &counter, &corpus, &reader.roots, stop)?;
     let is_found = !declared.is_empty()
@@ -88,7 +90,7 @@ pub(crate) fn locate(
     let columns = columns.chain(question.names.iter().map(|name| (!name.doubtful, &name.text)));
     let is_absent = |((is_keyword, _), absent): &((bool, &String), &f64)| *is_keyword && **absent > 0.0;
     let absent = columns.zip(&weights.absent).filter(is_absent).filter(|_| !is_only_name);
-    let files_scanned = corpus.files.len() as u64;
+    corpus.files.truncate(files_scanned);
     let files_by_word = FilesByWord::of(question, corpus.files);
     if reader.roots.len() > 1 {
         for location in &mut best {
@@ -97,7 +99,7 @@ pub(crate) fn locate(
     }
     Ok(Locations {
         best,
-        files_scanned,
+        files_scanned: files_scanned as u64,
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,

@@ -1,6 +1,7 @@
 //! Files that a question names, whole or in part, whatever their content is.
 
 use tamis_code_index::{FileCounts, fold_name};
+use tamis_codebase::{Roots, StopSignal, Stopped};
 
 use super::FileClass;
 use super::corpus::Corpus;
@@ -26,11 +27,26 @@ pub(super) enum NameMatch {
 const SHORTEST_PART: usize = 4;
 const MAX_FILES: usize = 12;
 
-/// The numbers of the files whose names match, best first.
-pub(super) fn find(question: &Question, corpus: &Corpus) -> Vec<(usize, NameMatch)> {
-    let Some(wanted) = Wanted::of(&question.content) else { return Vec::new() };
-    let matches = |(number, file): (usize, &FileCounts)| Some((number, wanted.matches(&file.place.path)?));
-    let mut found: Vec<(usize, NameMatch)> = corpus.files.iter().enumerate().filter_map(matches).collect();
+/// The numbers of the files whose names match, best first. Where no name is as the question has it, and it names no symbol either,
+/// files that were not read are added to the corpus.
+pub(super) fn find(
+    question: &Question,
+    corpus: &mut Corpus,
+    is_symbol: bool,
+    roots: &Roots,
+    stop: &StopSignal,
+) -> Result<Vec<(usize, NameMatch)>, Stopped> {
+    let Some(wanted) = Wanted::of(&question.content) else { return Ok(Vec::new()) };
+    let mut found = wanted.find(&corpus.files, 0);
+    if !is_symbol && wanted.text.is_some() && found.iter().all(|(_, matched)| *matched > NameMatch::Stem) {
+        let read = corpus.files.len();
+        corpus.add_unread(roots, stop)?;
+        found.extend(wanted.find(&corpus.files, read));
+    }
+    Ok(in_order(found, corpus))
+}
+
+fn in_order(mut found: Vec<(usize, NameMatch)>, corpus: &Corpus) -> Vec<(usize, NameMatch)> {
     for (file, matched) in &mut found {
         if *matched == NameMatch::Stem && corpus.classes[*file] == FileClass::Prose {
             *matched = NameMatch::Page;
@@ -83,6 +99,12 @@ impl Wanted {
         };
         let lowered = text.as_ref().map(|text| text.to_lowercase());
         Some(Wanted { text, lowered, words })
+    }
+
+    /// The files from this number on whose names match.
+    fn find(&self, files: &[FileCounts], from: usize) -> Vec<(usize, NameMatch)> {
+        let numbered = files.iter().enumerate().skip(from);
+        numbered.filter_map(|(number, file)| Some((number, self.matches(&file.place.path)?))).collect()
     }
 
     fn matches(&self, path: &str) -> Option<NameMatch> {

@@ -31,6 +31,8 @@ pub(crate) struct SymbolPlace {
 pub(crate) enum Certainty {
     /// Declared in the spelling of the question.
     Exact,
+    /// The same, inside of a function: a constant or a type.
+    Inner,
     /// Declared with the same letters: `parse_config` for `parseConfig`.
     SameLetters,
     /// In the spelling of the question, but announced, quoted, or a key: a prototype, a route, a setting.
@@ -292,18 +294,19 @@ impl DeclaredIn<'_> {
             }
             begins_variable(lines[first].trim()) && code.bracket(first) == code.bracket(line)
         };
-        let strength = match kind {
+        const INNER: u8 = 10;
+        let strength: u8 = match kind {
             DeclarationKind::Definition if initialises => return None,
             DeclarationKind::Definition => 0,
             // A macro is not local.
             DeclarationKind::Value if lines[line].trim().starts_with('#') => 0,
             // Items of a function are like those outside of it.
-            DeclarationKind::Value if in_function && is_item(notation, &begins_with) => 1,
+            DeclarationKind::Value if in_function && is_item(notation, &begins_with) => INNER,
             DeclarationKind::Value if in_function => 3,
             DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
             DeclarationKind::Value => 1,
             DeclarationKind::Variant
-                if is_in_enum(lines, line) || (notation == Notation::Go && !in_function) =>
+                if is_in_enum(lines, line, code) || (notation == Notation::Go && !in_function) =>
             {
                 0
             }
@@ -348,11 +351,12 @@ impl DeclaredIn<'_> {
         };
         Some(match (is_exact, strength) {
             (true, 0) => Certainty::Exact,
+            (true, INNER) => Certainty::Inner,
             (true, 1) => Certainty::Named,
             (true, 2) => Certainty::Set,
             (false, 0) if letters(name) == letters(&self.symbol.text) => Certainty::SameLetters,
             (false, 0) => Certainty::Related,
-            (false, 1) => Certainty::RelatedName,
+            (false, 1 | INNER) => Certainty::RelatedName,
             (true, _) if self.symbol.is_code => Certainty::Local,
             _ => return None,
         })
@@ -404,7 +408,7 @@ fn letters(name: &str) -> String {
 }
 
 /// Whether a line is in the braces of an enum.
-fn is_in_enum(lines: &[&str], line: usize) -> bool {
+fn is_in_enum(lines: &[&str], line: usize, code: &CodeLines) -> bool {
     const FAR: usize = 1000;
     let has = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|word| word == "enum");
     let width = line_indent(lines[line]);
@@ -412,7 +416,12 @@ fn is_in_enum(lines: &[&str], line: usize) -> bool {
         let trimmed = above.trim();
         !trimmed.is_empty() && !trimmed.starts_with(['#', '{', '/', '*']) && line_indent(above) < width
     };
-    has(lines[line]) || lines[..line].iter().rev().take(FAR).find(outer).is_some_and(|opening| has(opening))
+    let is_opened_by = |(open, at): (u8, usize)| {
+        open == b'{' && (has(lines[at]) || (lines[at].trim() == "{" && at > 0 && has(lines[at - 1])))
+    };
+    has(lines[line])
+        || code.bracket(line).is_some_and(is_opened_by)
+        || lines[..line].iter().rev().take(FAR).find(outer).is_some_and(|opening| has(opening))
 }
 
 fn ends_with_type(line: &str) -> bool {

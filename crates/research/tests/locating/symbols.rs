@@ -92,6 +92,83 @@ fn a_word_that_is_nowhere_is_noted_and_the_others_are_answered() {
     }
 }
 
+/// What a function declares with the exact spelling comes before what is spelled otherwise elsewhere.
+#[test]
+fn the_exact_spelling_in_a_function_comes_first() {
+    check(
+        &[
+            ("src/b.h", "class Buffer {\n  T &container_;\n};\n"),
+            ("src/hex.h", "auto to_hex() {\n  using Container = std::span<int>;\n  return Container();\n}\n"),
+            ("src/a.rs", "pub fn max_depth() {}\n"),
+            ("src/b.rs", "fn run() {\n    const MAX_DEPTH: u8 = 3;\n    go(MAX_DEPTH);\n}\n"),
+        ],
+        &BOTH,
+        &[
+            ("Container", "src/hex.h:2"),
+            ("container_", "src/b.h:2"),
+            ("MAX_DEPTH", "src/b.rs:2"),
+            ("max_depth", "src/a.rs:1"),
+        ],
+    );
+}
+
+/// Constants of an enum may have bodies, so that the last is far from where the enum begins.
+#[test]
+fn constants_of_a_long_enum_are_declared_in_it() {
+    let body = "    void process() {\n      run(\"{\");\n    }\n".repeat(300);
+    let java = format!(
+        "enum State {{\n  Early {{\n{body}  }},\n  Late {{\n{body}  }},\n  Last(3) {{\n{body}  }};\n}}\n"
+    );
+    let cpp =
+        format!("enum Code\n{{\n{}  kFarAway,\n  kWithValue = 7\n}};\n", "  // a comment\n".repeat(1200));
+    let use_them = "class Use {\n  State a = State.Late;\n  State b = State.Last;\n  int c = kFarAway + kWithValue;\n}\n";
+    check(
+        &[("src/State.java", java.as_str()), ("src/code.h", cpp.as_str()), ("src/Use.java", use_them)],
+        &BOTH,
+        &[
+            ("Early", "src/State.java:2"),
+            ("Late", "src/State.java:904"),
+            ("Last", "src/State.java:1806"),
+            ("kFarAway", "src/code.h:1203"),
+            ("kWithValue", "src/code.h:1204"),
+        ],
+    );
+}
+
+/// Whatever a file's content is, its name is known: files with NUL bytes are not searched.
+#[test]
+fn files_that_are_not_read_are_found_by_their_names() {
+    let large = "x\n".repeat(3 << 20);
+    let files = &[
+        ("src/lib.rs", "pub fn png() {}\n"),
+        ("assets/logo.png", "\u{89}PNG\0\0"),
+        ("data/table.bin", "\0\0\0"),
+        ("notes.txt", "a\0b\n"),
+        ("src/odd.py", "def odd():\n    return '\0'\n"),
+        ("Makefile", "all:\0\n"),
+        ("data/huge.csv", large.as_str()),
+    ];
+    check(
+        files,
+        &BOTH,
+        &[
+            ("logo.png", "assets/logo.png"),
+            ("where is logo.png", "assets/logo.png"),
+            ("assets/logo.png", "assets/logo.png"),
+            ("LOGO.PNG", "assets/logo.png"),
+            ("logo", "assets/logo.png"),
+            ("table.bin", "data/table.bin"),
+            ("notes.txt", "notes.txt"),
+            ("odd.py", "src/odd.py"),
+            ("odd", "src/odd.py"),
+            ("Makefile", "Makefile"),
+            ("huge.csv", "data/huge.csv"),
+            // A definition of that name comes first.
+            ("png", "src/lib.rs:1"),
+        ],
+    );
+}
+
 #[test]
 fn files_are_found_by_their_names() {
     let files = &[

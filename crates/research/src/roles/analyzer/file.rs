@@ -18,7 +18,12 @@ pub(super) fn describe_file(place: &RootedPath, reader: &BoundedReader) -> Resea
     let source = reader.read_if_possible(place, &mut limited);
     let mut references = References::default();
     references.add(path, None);
-    let mut summary = path.to_owned();
+    let mut summary = match limited {
+        true => path.to_owned(),
+        false => format!(
+            "{path} is there, but not a text that can be read: it is binary, too large or not readable."
+        ),
+    };
     let mut items: Vec<Item> = Vec::new();
     if let Some(source) = &source {
         let lines = source.lines();
