@@ -104,6 +104,26 @@ fn a_question_about_a_test_leads_to_what_it_tests_as_well() {
     );
 }
 
+/// Two files with the same words: the one that uses what the best file defines is more likely part of the answer.
+#[test]
+fn files_that_use_what_the_best_file_defines_come_before_others() {
+    let body =
+        |call: &str| format!("def later(request):\n    # the cookies expire\n    return {call}(request)\n");
+    let (other, user) = (body("drop_it_there"), body("keep_it_there"));
+    let folder = codebase(&[
+        (
+            "src/cookies.py",
+            "def keep_it_there(request):\n    \"\"\"Session cookies are signed, and expire.\"\"\"\n    return sign(request.session.cookies)\n",
+        ),
+        ("src/a_other.py", other.as_str()),
+        ("src/z_user.py", user.as_str()),
+    ]);
+    let finding =
+        located(&researcher(folder.path(), None), "how are the session cookies signed so that they expire");
+    let paths: Vec<&str> = finding.references.iter().map(|reference| reference.split().0).collect();
+    assert_eq!(paths[..3], ["src/cookies.py", "src/z_user.py", "src/a_other.py"]);
+}
+
 #[test]
 fn findings_have_the_category_of_their_files() {
     let folder = codebase(SHOP);

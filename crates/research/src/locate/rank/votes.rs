@@ -1,4 +1,5 @@
-//! Votes: names used where the question points add to the score of the files that define them.
+//! Votes: names used where the question points add to the score of the files that define them, and what the best file defines to
+//! the score of the files that use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,9 @@ const FROM_INSIDE: f64 = 0.4;
 /// What the votes of the best files weigh.
 const FROM_THE_BEST: f64 = 0.25;
 const VOTERS: usize = 20;
+/// What it weighs to use what the best file defines, and the best files that are looked at for it.
+const FROM_USERS: f64 = 0.3;
+const USERS: usize = 40;
 /// A name that more files define counts for none of them.
 const MAX_FOR_INSIDE: usize = 6;
 const MAX_FOR_BEST: usize = 3;
@@ -105,6 +109,23 @@ pub(crate) fn count(
         let measure = mean_of_best(totals);
         for ((total, votes), (number, _)) in totals.iter_mut().zip(&votes).zip(best) {
             *total += FROM_THE_BEST * (votes / most).sqrt() * measure * classes[*number].worth();
+        }
+    }
+    let mut order: Vec<usize> = (0..totals.len()).collect();
+    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
+    let first = order[0];
+    let mut used = vec![0.0; totals.len()];
+    for &user in order.iter().take(USERS).skip(1) {
+        stop.check()?;
+        let names = names_in(&inspected[user].text, &outermost);
+        let of_first = names.values().filter(|files| files.len() <= MAX_FOR_BEST && files.contains(&first));
+        used[user] = of_first.map(|files| 1.0 / files.len() as f64).sum();
+    }
+    let most = used.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 {
+        let measure = mean_of_best(totals);
+        for ((total, used), (number, _)) in totals.iter_mut().zip(&used).zip(best) {
+            *total += FROM_USERS * used / most * measure * classes[*number].worth();
         }
     }
     Ok(())
