@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -402,4 +402,61 @@ fn gemini_cli_works_with_hooks() {
 #[ignore = "needs the real clients: ./test installs them"]
 fn open_code_works_with_hooks() {
     works_with_hooks(TestClient::OpenCode);
+}
+
+/// The hooks of the plugin folder, which the client installs by its own command: output is pruned, and markers are not written.
+fn works_with_the_plugin(client: TestClient, install: &str) {
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    let home = ClientHome::new();
+    let project = home.project().canonicalize().expect("a path");
+    fs::write(project.join(LOG), build_log()).expect("a log");
+    let new = project.join("new.rs");
+    let script = vec![shell_step(&tools, "cat build.log"), write_step(client, new.clone())];
+    let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+        allow_own_tools(client, command.env(PATIENT.0, PATIENT.1));
+        let bin = home.path().join("bin");
+        fs::create_dir(&bin).expect("a folder");
+        symlink(tamis(), bin.join("tamis")).expect("a link");
+        let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+        let path = format!("{}:{}", bin.display(), path.expect("a PATH").to_string_lossy());
+        command.env("PATH", path);
+        if client == TestClient::Codex {
+            // Other tests do without plugins, which Codex would update from elsewhere.
+            let config = home.path().join(".codex/config.toml");
+            let text = fs::read_to_string(&config).expect("a configuration");
+            fs::write(&config, text.replace("plugins = false", "plugins = true")).expect("a configuration");
+        }
+        let mut shell = clients.beside_tools(Path::new("/bin/sh"), home.path());
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
+        shell.args(["-c", install]).env("PLUGIN", plugin.canonicalize().expect("a folder"));
+        let finished = run_bounded(shell, LIMIT);
+        assert_eq!(finished.code(), Some(0), "{}{}", finished.stdout, finished.stderr);
+    });
+    let results = run.expect_results(2);
+    assert_pruned(&results[0].text, &build_log());
+    assert!(results[1].text.contains("tamis recover '[tamis 48-78: tests]'"), "{}", results[1].text);
+    assert!(!new.exists());
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn claude_code_works_with_the_plugin() {
+    let install = "claude plugin marketplace add \"$PLUGIN\" && claude plugin install tamis@tamis";
+    works_with_the_plugin(TestClient::ClaudeCode, install);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn codex_works_with_the_plugin() {
+    let install = "codex plugin marketplace add \"$PLUGIN\" && codex plugin add tamis@tamis";
+    works_with_the_plugin(TestClient::Codex, install);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn gemini_cli_works_with_the_plugin() {
+    // It asks whether the folder is trusted.
+    let install = "echo y | gemini extensions install \"$PLUGIN\" --consent";
+    works_with_the_plugin(TestClient::GeminiCli, install);
 }
