@@ -132,6 +132,11 @@ fn the_next_step_in_the_client_is_said() {
     let fixture = world();
     let ran = run(&fixture, &["codex"]);
     assert!(ran.stderr.contains("enter `/hooks` and trust them"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("switches them off"), "{}", ran.stderr);
+    let settings = fixture.folder.path().join("home/.gemini/settings.json");
+    fs::write(settings, "{ \"hooksConfig\": { \"enabled\": false } }").unwrap();
+    let ran = run(&fixture, &["gemini"]);
+    assert!(ran.stderr.contains("`hooksConfig.enabled` in "), "{}", ran.stderr);
 }
 
 #[test]

@@ -156,6 +156,23 @@ impl SetupClient {
         )
     }
 
+    /// The setting with which the user has switched off its hooks, and the file that it is in.
+    pub fn disabled_hooks(self, environment: &SetupEnvironment) -> Option<(PathBuf, &'static str)> {
+        let (file, folder, format, setting, off) = match self {
+            SetupClient::ClaudeCode => ("settings.json", ".claude", Format::Json, "disableAllHooks", true),
+            SetupClient::Gemini => ("settings.json", ".gemini", Format::Json, "hooksConfig.enabled", false),
+            SetupClient::Codex => ("config.toml", ".codex", Format::Toml, "features.hooks", false),
+            _ => return None,
+        };
+        let folders = [self.settings_folder(environment), environment.project.join(folder)];
+        let keys: Vec<String> = setting.split('.').map(str::to_owned).collect();
+        let path = folders.map(|folder| folder.join(file)).into_iter().find(|path| {
+            let text = files::read(&files::resolve(path)).ok().flatten().unwrap_or_default();
+            format.get(&text, &keys).ok().flatten() == Some(json!(off))
+        })?;
+        Some((path, setting))
+    }
+
     /// Whether it is installed: its program is on PATH, or its folder of settings exists.
     pub fn is_installed(self, environment: &SetupEnvironment) -> bool {
         let programs: &[&str] = match self {

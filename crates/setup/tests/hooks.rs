@@ -97,6 +97,36 @@ fn clients_without_hooks_say_so() {
     }
 }
 
+#[test]
+fn hooks_that_are_switched_off_are_noticed() {
+    let rows = [
+        (SetupClient::ClaudeCode, CLAUDE, "{ \"disableAllHooks\": true } // why", Some("disableAllHooks")),
+        (SetupClient::ClaudeCode, CLAUDE, "{ \"disableAllHooks\": false }", None),
+        (
+            SetupClient::ClaudeCode,
+            "project/.claude/settings.json",
+            "{ \"disableAllHooks\": true }",
+            Some("disableAllHooks"),
+        ),
+        (
+            SetupClient::Gemini,
+            GEMINI,
+            "{ \"hooksConfig\": { \"enabled\": false } }",
+            Some("hooksConfig.enabled"),
+        ),
+        (SetupClient::Gemini, GEMINI, "{ \"hooksConfig\": [] }", None),
+        (SetupClient::Codex, CODEX_CONFIG, "[features]\nhooks = false\n", Some("features.hooks")),
+        (SetupClient::Codex, CODEX_CONFIG, "broken = ", None),
+        (SetupClient::OpenCode, OPENCODE, "", None),
+    ];
+    for (client, file, text, setting) in rows {
+        let world = World::new();
+        world.write(file, text);
+        let found = client.disabled_hooks(&world.setup.environment);
+        assert_eq!(found, setting.map(|setting| (world.path(file), setting)), "{text}");
+    }
+}
+
 /// Settings with hooks of others, as people and programs write them.
 const JSON: &[&str] = &[
     "{}",

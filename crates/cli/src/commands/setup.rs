@@ -183,7 +183,13 @@ fn add_one(
             };
             let advice = change.parts.iter().filter_map(|part| client.advice(change.scope, *part));
             let advice: String = advice.map(|advice| format!(". {advice}")).collect();
-            let message = format!("connected in {}{kept}{backup}{advice}", path.display());
+            let disabled = match client.disabled_hooks(&planner.environment) {
+                Some((file, setting)) if change.parts.contains(&SetupPart::Hooks) => {
+                    format!(". Its hooks do not run: `{setting}` in {} switches them off", file.display())
+                }
+                _ => String::new(),
+            };
+            let message = format!("connected in {}{kept}{backup}{advice}{disabled}", path.display());
             Outcome { diff, ..outcome(Some(path), "changed", message) }
         }
         SetupStep::Unchanged(path) => {
