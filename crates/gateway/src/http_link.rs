@@ -94,9 +94,11 @@ impl HttpLink {
         content: &LineContent<'_>,
     ) {
         let messages = content.messages();
-        if let [message] = messages
-            && self.cancel(message)
-        {
+        let is_handled = match messages {
+            [message] => self.cancel(message),
+            _ => matches!(content, LineContent::Blank),
+        };
+        if is_handled {
             return;
         }
         let post = self.post_of(server, line, messages);

@@ -26,8 +26,9 @@ use crate::tool_list::OWN_TOOL;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Pages of one server's list.
+/// Maximum number of pages and of items of one server's list; the rest is left out.
 const MAX_PAGES: usize = 1_000;
+const MAX_ITEMS: usize = 20_000;
 
 /// How ids of servers begin for the client; the server's number follows, then its id.
 const ID_PREFIX: &str = "tamis:";
@@ -330,6 +331,9 @@ impl Gateway {
             let page = kind.items(result);
             if kind == ListKind::Resources {
                 let mut resources = self.resources.lock();
+                if resources.len() > MAX_ITEMS * self.servers.len() {
+                    resources.clear();
+                }
                 for uri in page.iter().filter_map(|item| text_of(member(item, "uri")?)) {
                     resources.insert(uri.into_owned(), index);
                 }
@@ -338,7 +342,7 @@ impl Gateway {
                 page.into_iter().map(|item| kind.renamed(item, |name| self.client_name(server, name))),
             );
             cursor = member(result, "nextCursor").filter(|cursor| *cursor != "null").map(str::to_owned);
-            if cursor.is_none() {
+            if cursor.is_none() || items.len() > MAX_ITEMS {
                 break;
             }
         }

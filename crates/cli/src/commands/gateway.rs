@@ -49,7 +49,8 @@ pub(crate) struct Gateway {
     /// Cut lines that score below this, 0 to 1; a higher threshold cuts more. For calls without a query, half of it holds
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share)]
     threshold: f64,
-    /// Also prune long strings in `structuredContent`; its structure stays, but programs that read it find markers in them
+    /// Also prune long strings in `structuredContent`, which some clients show the model instead of the text; programs that
+    /// read it find markers in them
     #[arg(long)]
     structured: bool,
     /// Command that starts the server, and its arguments
