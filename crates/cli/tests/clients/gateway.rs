@@ -126,6 +126,10 @@ fn assert_same(
         if let Some(tools) = message["result"]["tools"].as_array_mut() {
             tools.retain(|tool| tool["name"] != "recover_text");
         }
+        // The server numbers its requests, and sends some of them when it is their time.
+        if message.get("method").is_some() {
+            message["id"] = Value::Null;
+        }
         Some(message)
     };
     let mut pruned = 0;
