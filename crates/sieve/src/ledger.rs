@@ -56,6 +56,7 @@ pub struct RecentPrune {
     pub goal: Option<String>,
 }
 
+#[derive(Debug, PartialEq)]
 pub(crate) struct PruneRow {
     pub(crate) prune_id: String,
     pub(crate) at_ms: i64,

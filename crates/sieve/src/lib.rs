@@ -38,6 +38,7 @@ pub use marker::{MarkerForm, is_marker, prune_ids_in};
 pub use pasted::{LineRanges, PastedCuts, PastedError};
 #[doc(hidden)]
 pub use prune::Engine;
+pub use prune::UnrecordedPrune;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
 pub use render::CutAnnotation;
 pub use request::{Caller, PruneOptions, PruneRequest, PruneStats, PruneWarning, Pruned};

@@ -29,25 +29,33 @@ impl Sieve {
         pruned
     }
 
-    /// As [`Sieve::prune`], for callers that have the text anyway: if nothing is cut, nothing is stored or recorded. Then the
-    /// error is the cause, or none if there is nothing to cut.
+    /// As [`Sieve::prune`], for callers that have the text anyway, and may not be able to show the pruned one. If nothing is cut,
+    /// nothing is stored; then the error is the cause, or none if there is nothing to cut. The call is recorded only by
+    /// [`Sieve::record_shown`].
     pub fn prune_if_worthwhile(
         &self,
         request: &PruneRequest<'_>,
         caller: &Caller,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<Pruned, Option<PruneWarning>> {
+    ) -> Result<(Pruned, UnrecordedPrune), Option<PruneWarning>> {
         let started = Instant::now();
         let id = PruneId::of(request);
-        let mut pruned = self.run(request, &id, true, started, cancelled);
+        let pruned = self.run(request, &id, true, started, cancelled);
         if pruned.annotations.is_empty() {
             return Err(pruned.warnings.first().copied());
         }
         if !self.keep_original(&id, request, caller) {
             return Err(Some(PruneWarning::RecoveryUnavailable));
         }
-        self.record_prune(request, caller, started, &mut pruned);
-        Ok(pruned)
+        let row = row_of(request, caller, started, &pruned);
+        Ok((pruned, UnrecordedPrune(row)))
+    }
+
+    /// Records a prune whose text was shown.
+    pub fn record_shown(&self, prune: UnrecordedPrune) {
+        if let Some(store) = &self.store {
+            store.ledger.record_prune(prune.0);
+        }
     }
 
     fn record_prune(
@@ -58,23 +66,12 @@ impl Sieve {
         pruned: &mut Pruned,
     ) {
         let Some(store) = &self.store else { return };
-        let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
+        let row = row_of(request, caller, started, pruned);
         // Known from earlier calls. Checked after this call's row, the result would depend on the speed of the writer.
         if store.ledger.has_problem() {
             pruned.warnings.push(PruneWarning::LedgerUnavailable);
         }
-        store.ledger.record_prune(PruneRow {
-            prune_id: pruned.prune_id.clone(),
-            at_ms: milliseconds(SystemTime::now()),
-            caller: caller.clone(),
-            kind: request.kind,
-            lines_before: pruned.stats.original_lines,
-            lines_after: pruned.stats.kept_lines,
-            tokens_before: pruned.stats.tokens_est_before,
-            tokens_after: pruned.stats.tokens_est_after,
-            elapsed: started.elapsed(),
-            fallback,
-        });
+        store.ledger.record_prune(row);
     }
 
     /// What [`Sieve::prune`] would return, without storing or recording anything. For measurements only: its cuts cannot be
@@ -210,6 +207,25 @@ impl Sieve {
             return Err(PruneWarning::Timeout);
         }
         Ok((rendered, verdict.scores))
+    }
+}
+
+/// A prune that is stored, but not recorded in the ledger.
+#[derive(Debug, PartialEq)]
+pub struct UnrecordedPrune(PruneRow);
+
+fn row_of(request: &PruneRequest<'_>, caller: &Caller, started: Instant, pruned: &Pruned) -> PruneRow {
+    PruneRow {
+        prune_id: pruned.prune_id.clone(),
+        at_ms: milliseconds(SystemTime::now()),
+        caller: caller.clone(),
+        kind: request.kind,
+        lines_before: pruned.stats.original_lines,
+        lines_after: pruned.stats.kept_lines,
+        tokens_before: pruned.stats.tokens_est_before,
+        tokens_after: pruned.stats.tokens_est_after,
+        elapsed: started.elapsed(),
+        fallback: pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback),
     }
 }
 

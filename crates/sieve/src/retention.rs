@@ -63,8 +63,12 @@ impl Sieve {
     /// Runs [`Sieve::clean_up`] if no process did so for an hour. Otherwise it only checks the time of one file, so it may be
     /// called often.
     pub fn clean_up_if_due(&self) -> Option<CleanUpReport> {
-        let store = self.store.as_ref()?;
-        store.was_not_cleaned_for(CLEAN_UP_EVERY).then(|| self.clean_up())
+        self.is_clean_up_due().then(|| self.clean_up())
+    }
+
+    /// Whether [`Sieve::clean_up_if_due`] would clean up.
+    pub fn is_clean_up_due(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.was_not_cleaned_for(CLEAN_UP_EVERY))
     }
 
     /// Removes what has expired or exceeds the size limit, unless another process is doing so.
