@@ -24,6 +24,7 @@ struct Facts {
     install_command: &'static str,
     output_chars: usize,
     shown_window: usize,
+    shown_results: usize,
 }
 
 impl Client {
@@ -46,8 +47,9 @@ impl Client {
                 display_name: "Claude Code",
                 install_command: "npm install -g @anthropic-ai/claude-code",
                 output_chars: 30_000,
-                // It may clear all but the last five results, if that frees 20,000 tokens.
                 shown_window: 25_000,
+                // It may clear all but the last five results, if that frees 20,000 tokens.
+                shown_results: 5,
             },
             Client::Codex => Facts {
                 id: "codex",
@@ -58,6 +60,7 @@ impl Client {
                 output_chars: 10_100,
                 // It compacts, and clears nothing else.
                 shown_window: 50_000,
+                shown_results: usize::MAX,
             },
             Client::Gemini => Facts {
                 id: "gemini",
@@ -68,6 +71,7 @@ impl Client {
                 output_chars: 40_000,
                 // It masks results beyond the latest 50,000 tokens.
                 shown_window: 40_000,
+                shown_results: usize::MAX,
             },
             Client::OpenCode => Facts {
                 id: "opencode",
@@ -78,6 +82,7 @@ impl Client {
                 output_chars: 51_200,
                 // It clears results beyond the latest 40,000 tokens, where `compaction.prune` is set.
                 shown_window: 30_000,
+                shown_results: usize::MAX,
             },
         }
     }
@@ -119,6 +124,11 @@ impl Client {
     /// Tokens of tool results, the latest ones, that are certain to be in the model's context unless it was compacted.
     pub fn shown_window(self) -> usize {
         self.facts().shown_window
+    }
+
+    /// The number of tool results, the latest ones, that are certain to be in the model's context unless it was compacted.
+    pub fn shown_results(self) -> usize {
+        self.facts().shown_results
     }
 
     /// The client with this id or alias.

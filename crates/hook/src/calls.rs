@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use tamis_store::{DataDir, private_file};
+use tamis_store::{DataDir, Lock, private_file};
 
 use crate::HookResult;
 
@@ -52,7 +52,12 @@ impl HookCalls {
         };
         let mut line = serde_json::to_string(&call).map_err(io::Error::other)?;
         line.push('\n');
-        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
+        let is_full = || fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_BYTES);
+        // Only one of several calls starts a new file.
+        if is_full()
+            && let Some(_lock) = Lock::try_acquire(&self.path.with_extension("lock"))?
+            && is_full()
+        {
             fs::rename(&self.path, self.old())?;
         }
         let open = || private_file().append(true).create(true).open(&self.path);

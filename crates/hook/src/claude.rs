@@ -1,6 +1,7 @@
 //! Claude Code: `updatedToolOutput` must be the tool's whole output object, or it is ignored.
 
 use serde_json::{Value, json};
+use tamis_redact::Redactor;
 use tamis_sieve::is_marker;
 
 use crate::LeftReason;
@@ -22,10 +23,17 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(ClaudeOutput, ToolText)
         return Err(LeftReason::OtherEvent);
     };
     let mut response = payload.response();
-    // Images, notebooks and the like.
     let is_other = |kind: &Value| kind.as_str().is_some_and(|kind| kind != "text");
-    if response.get("type").is_some_and(is_other) || response.get("isImage") == Some(&Value::Bool(true)) {
-        return Err(LeftReason::OtherEvent);
+    let is_list = payload.tool() == "Grep" && response.get("content").is_none();
+    if is_list
+        || response.get("type").is_some_and(is_other)
+        || response.get("isImage") == Some(&Value::Bool(true))
+    {
+        return Err(LeftReason::NotText);
+    }
+    // The agent wants these lines, and markers would count from the first of them.
+    if response.pointer("/file/startLine").is_some_and(|start| start != 1) {
+        return Err(LeftReason::PartOfFile);
     }
     // A long output goes into a file, and the model gets only its beginning.
     if response.get("persistedOutputPath").is_some() {
@@ -39,6 +47,15 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(ClaudeOutput, ToolText)
 }
 
 impl ClaudeOutput {
+    /// Redacts what a command wrote to stderr, which is shown beside its output. Returns whether there were secrets.
+    pub(crate) fn redact_errors(&mut self, redactor: &Redactor) -> bool {
+        let Some(Value::String(errors)) = self.response.get_mut("stderr") else { return false };
+        let redacted = redactor.redact(errors).into_owned();
+        let is_redacted = redacted != *errors;
+        *errors = redacted;
+        is_redacted
+    }
+
     pub(crate) fn reply(mut self, text: String) -> Value {
         let text = match self.response.get_mut("file") {
             Some(file) => without_empty_ends(text, file),

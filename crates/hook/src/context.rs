@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -57,7 +58,12 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
     let call_id = payload.tool_use_id.as_deref();
     let mut collector = Collector::new(client, call_id);
     match client {
-        Client::ClaudeCode => collector.read_lines(client, &path, &claude_branch(&tail)),
+        Client::ClaudeCode => {
+            let (before, since) = claude_branch(&tail);
+            collector.read_lines(client, &path, &before);
+            collector.results.clear();
+            collector.read_lines(client, &path, &since);
+        }
         Client::Codex => {
             let lines = collector.without_mirrors(&tail);
             collector.read_lines(client, &path, &lines);
@@ -65,7 +71,7 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
         Client::Gemini => collector.read_gemini(&path, &tail)?,
         Client::OpenCode => {}
     }
-    Ok(collector.session)
+    Ok(collector.finish())
 }
 
 /// Claude Code's log of a subagent: in a folder beside its parent's log.
@@ -103,12 +109,17 @@ struct TreeNode<'a> {
     parent: Option<Cow<'a, str>>,
 }
 
-/// The records that lead to the last one. Those before a compaction do not.
-fn claude_branch(tail: &str) -> String {
+/// The records that lead to the last one, before and after the client last cleared results from the model's context. Those
+/// before a compaction do not lead there.
+fn claude_branch(tail: &str) -> (String, String) {
     let mut nodes: HashMap<String, (usize, Option<String>)> = HashMap::new();
     let mut last = None;
+    let mut cleared = 0;
     let lines: Vec<&str> = tail.lines().collect();
     for (index, line) in lines.iter().enumerate() {
+        if line.contains("\"applied_edits\":[{") || line.contains("\"type\":\"content-replacement\"") {
+            cleared = index + 1;
+        }
         let Ok(TreeNode { uuid: Some(uuid), parent }) = serde_json::from_str(line) else { continue };
         last = Some(uuid.to_string());
         nodes.insert(uuid.into_owned(), (index, parent.map(Cow::into_owned)));
@@ -118,8 +129,10 @@ fn claude_branch(tail: &str) -> String {
         branch.insert(index);
         last = parent;
     }
-    let kept = lines.iter().enumerate().filter(|(index, _)| branch.contains(index));
-    kept.flat_map(|(_, line)| [line, "\n"]).collect()
+    let kept = |range: Range<usize>| -> String {
+        range.filter(|index| branch.contains(index)).flat_map(|index| [lines[index], "\n"]).collect()
+    };
+    (kept(0..cleared), kept(cleared..lines.len()))
 }
 
 /// A record of Codex that repeats another one as the client sees it.
@@ -149,7 +162,10 @@ struct MirrorItem<'a> {
 
 /// Takes in the events of a log, the last of which count.
 struct Collector {
+    client: Client,
     session: SessionContext,
+    /// The results since the context was last compacted, with what each call was about.
+    results: Vec<(String, String)>,
     /// The call whose output is being pruned: it was not shown yet.
     call_id: Option<String>,
     /// What each call was about, by its id.
@@ -158,9 +174,20 @@ struct Collector {
 
 impl Collector {
     fn new(client: Client, call_id: Option<&str>) -> Collector {
-        let memory = Some(ShownMemory::new(client.shown_window()));
-        let session = SessionContext { words: LastWords::default(), memory, exit_code: None };
-        Collector { session, call_id: call_id.map(str::to_owned), calls: HashMap::new() }
+        let session = SessionContext { words: LastWords::default(), memory: None, exit_code: None };
+        let call_id = call_id.map(str::to_owned);
+        Collector { client, session, results: Vec::new(), call_id, calls: HashMap::new() }
+    }
+
+    /// The session, with those results that are certain to be in the model's context.
+    fn finish(mut self) -> SessionContext {
+        let mut memory = ShownMemory::new(self.client.shown_window());
+        let first = self.results.len().saturating_sub(self.client.shown_results());
+        for (label, text) in self.results.drain(first..) {
+            memory.add(label, text, &[]);
+        }
+        self.session.memory = Some(memory);
+        self.session
     }
 
     fn read_lines(&mut self, client: Client, path: &Path, lines: &str) {
@@ -233,15 +260,9 @@ impl Collector {
                 }
                 let label = id.and_then(|id| self.calls.remove(id)).unwrap_or_default();
                 let text = output_of(&result.content);
-                if let Some(memory) = &mut self.session.memory {
-                    memory.add(label, strip_line_numbers(&text), &[]);
-                }
+                self.results.push((label, strip_line_numbers(&text).into_owned()));
             }
-            EventBody::Compaction(_) | EventBody::Summary(_) => {
-                if let Some(memory) = &mut self.session.memory {
-                    memory.forget();
-                }
-            }
+            EventBody::Compaction(_) | EventBody::Summary(_) => self.results.clear(),
             EventBody::TokenUsage(_) | EventBody::Notification(_) => {}
         }
     }

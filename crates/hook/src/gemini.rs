@@ -4,6 +4,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tamis_store::{create_private_dir, private_file};
@@ -27,6 +29,9 @@ const ADDED: &[&str] = &["Error: ", "Exit Code: ", "Signal: ", "Background PIDs:
 const MAX_LINES: usize = 1_900;
 const MAX_LINE_CHARS: usize = 1_900;
 
+/// The client reads a file at once, unless it asks its user.
+const READ_WITHIN: Duration = Duration::from_secs(60);
+
 /// Our folder in the client's temporary folder.
 const FOLDER: &str = "tamis";
 
@@ -35,6 +40,7 @@ pub(crate) struct GeminiOutput {
     opening: String,
     closing: String,
     folder: PathBuf,
+    session: String,
 }
 
 pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(GeminiOutput, ToolText), LeftReason> {
@@ -44,17 +50,33 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(GeminiOutput, ToolText)
     let folder = folder.join(FOLDER);
     if payload.original_request_name.is_some() {
         take_back(payload, &folder);
-        return Err(LeftReason::OwnOutput);
+        return Err(LeftReason::StandIn);
     }
     if !TOOLS.contains(&payload.tool()) {
         return Err(LeftReason::OtherEvent);
     }
     let response = payload.response();
-    let Some(text) = response.get("llmContent").and_then(Value::as_str) else {
-        return Err(LeftReason::UnknownForm);
+    let text = match response.get("llmContent") {
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(LeftReason::NotText),
+        None => return Err(LeftReason::UnknownForm),
     };
+    // A file that is read would turn an error into a success.
+    if response.get("error").is_some_and(|error| !error.is_null()) {
+        return Err(LeftReason::NotText);
+    }
+    // The agent wants these lines, and markers would count from the first of them.
+    let arguments = payload.arguments();
+    let start = |name: &str| arguments.get(name).and_then(Value::as_u64).unwrap_or(0);
+    if start("start_line") > 1 || start("offset") > 0 {
+        return Err(LeftReason::PartOfFile);
+    }
+    let session = file_name_part(payload.session_id.as_deref().unwrap_or_default());
+    if was_not_read(&folder, &session) {
+        return Err(LeftReason::NotDelivered);
+    }
     let (opening, body, closing) = split(text);
-    let output = GeminiOutput { opening: opening.to_owned(), closing: closing.to_owned(), folder };
+    let output = GeminiOutput { opening: opening.to_owned(), closing: closing.to_owned(), folder, session };
     Ok((output, ToolText::new(body.to_owned())))
 }
 
@@ -74,6 +96,22 @@ fn split(text: &str) -> (&str, &str, &str) {
     (&text[..start], &text[start..last], &text[last..])
 }
 
+/// The letters of a session's id that may be in a file's name.
+fn file_name_part(session: &str) -> String {
+    session.chars().filter(char::is_ascii_alphanumeric).take(36).collect()
+}
+
+/// Whether a file of this session is still there, although the client should have read it: then it may not use the tool, and
+/// further outputs would be lost.
+fn was_not_read(folder: &Path, session: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        let is_of_session = entry.file_name().to_string_lossy().starts_with(session);
+        is_of_session && age.is_some_and(|age| age > READ_WITHIN)
+    })
+}
+
 /// Deletes the file that stood in for an output, once it was read.
 fn take_back(payload: &HookPayload<'_>, folder: &Path) {
     let arguments = payload.arguments();
@@ -85,16 +123,18 @@ fn take_back(payload: &HookPayload<'_>, folder: &Path) {
 }
 
 impl GeminiOutput {
-    pub(crate) fn reply(&self, text: &str, name: &str) -> Result<Value, LeftReason> {
+    pub(crate) fn reply(&self, text: &str) -> Result<Value, LeftReason> {
         let whole = format!("{}{text}{}", self.opening, self.closing);
         let is_long = |line: &str| line.len() > MAX_LINE_CHARS && line.chars().count() > MAX_LINE_CHARS;
         if whole.split('\n').count() > MAX_LINES || whole.split('\n').any(is_long) {
             return Err(LeftReason::NotDelivered);
         }
-        let path = self.folder.join(format!("{name}.txt"));
+        // Calls at the same time have files of their own, even for the same text.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let path = self.folder.join(format!("{}-{now}-{}.txt", self.session, process::id()));
         let write = || {
             create_private_dir(&self.folder)?;
-            private_file().write(true).create(true).truncate(true).open(&path)?.write_all(whole.as_bytes())
+            private_file().write(true).create_new(true).open(&path)?.write_all(whole.as_bytes())
         };
         write().map_err(|_| LeftReason::NotDelivered)?;
         let path = path.to_str().ok_or(LeftReason::NotDelivered)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tamis_clients::Client;
 use tamis_logs::event::strings_of;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind};
-use tamis_sieve::is_marker;
+use tamis_sieve::{is_marker, prune_ids_in};
 
 use crate::payload::HookPayload;
 
@@ -30,9 +30,16 @@ pub(crate) fn refusal(payload: &HookPayload<'_>) -> Option<String> {
     let path = |path: &String| folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path));
     let files: String = details.paths.iter().filter_map(|name| content(&path(name))).collect();
     let marker = markers.find(|marker| !files.contains(marker))?;
+    // Later markers of a text have no id of their own.
+    let restore = match prune_ids_in(marker).next() {
+        Some(id) => format!("`tamis recover {id} LINES` in the shell"),
+        None => {
+            "`tamis recover ID LINES` in the shell, with the id in the first marker of that text".to_owned()
+        }
+    };
     Some(format!(
         "tamis: this would write `{marker}` into a file. It is a marker, which stands for lines that were cut from what you read. \
-         Restore them with the tool recover_text, or with `tamis recover '{marker}'` in the shell, and write the whole text."
+         Restore them with the tool recover_text, or with {restore}, and write the whole text."
     ))
 }
 

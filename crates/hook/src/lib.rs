@@ -23,7 +23,7 @@ mod prune;
 use std::time::Instant;
 
 use tamis_clients::Client;
-use tamis_sieve::{PruneWarning, Sieve};
+use tamis_sieve::{PruneWarning, Sieve, UnrecordedPrune};
 
 use payload::{HookPayload, HookPhase};
 
@@ -47,16 +47,39 @@ pub struct HookResult {
     pub outcome: HookOutcome,
     /// JSON for the client; none if everything stays as it is.
     pub reply: Option<serde_json::Value>,
+    /// What the ledger is to count once the reply was written.
+    pub unrecorded: Option<UnrecordedPrune>,
     pub session: Option<String>,
     pub tool: Option<String>,
     pub call_id: Option<String>,
 }
 
+impl HookResult {
+    /// Everything stays as it is.
+    pub fn left(reason: LeftReason) -> HookResult {
+        HookResult {
+            outcome: HookOutcome::Left(reason),
+            reply: None,
+            unrecorded: None,
+            session: None,
+            tool: None,
+            call_id: None,
+        }
+    }
+
+    fn replied(
+        outcome: HookOutcome,
+        reply: serde_json::Value,
+        unrecorded: Option<UnrecordedPrune>,
+    ) -> HookResult {
+        HookResult { outcome, reply: Some(reply), unrecorded, session: None, tool: None, call_id: None }
+    }
+}
+
 /// What came of a hook call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookOutcome {
-    /// Lines were cut, and this many tokens fewer go to the model.
-    Pruned { tokens_saved: usize },
+    Pruned,
     /// Nothing was cut, but secrets were redacted.
     Redacted,
     /// A write was refused, because it contained a marker.
@@ -72,6 +95,12 @@ pub enum LeftReason {
     OtherEvent,
     /// Not the form of JSON that this client is known to send.
     UnknownForm,
+    /// Images, lists of names, errors and the like.
+    NotText,
+    /// The agent asked for these lines of the file.
+    PartOfFile,
+    /// The text that stands in for an output of which lines were cut.
+    StandIn,
     TooShort,
     /// The client has cut it itself, or will.
     CutByClient,
@@ -100,6 +129,9 @@ impl LeftReason {
         match self {
             LeftReason::OtherEvent => "other_event",
             LeftReason::UnknownForm => "unknown_form",
+            LeftReason::NotText => "not_text",
+            LeftReason::PartOfFile => "part_of_file",
+            LeftReason::StandIn => "stand_in",
             LeftReason::TooShort => "too_short",
             LeftReason::CutByClient => "cut_by_client",
             LeftReason::OwnOutput => "own_output",
@@ -119,7 +151,7 @@ impl HookOutcome {
     /// Its name in the record of calls.
     pub fn name(self) -> &'static str {
         match self {
-            HookOutcome::Pruned { .. } => "pruned",
+            HookOutcome::Pruned => "pruned",
             HookOutcome::Redacted => "redacted",
             HookOutcome::Refused => "refused",
             HookOutcome::Left(reason) => reason.name(),
@@ -131,32 +163,24 @@ impl Hook<'_> {
     /// Answers one hook call, whose JSON is `input`.
     pub fn run(&self, input: &str) -> HookResult {
         let Ok(payload) = HookPayload::parse(input) else {
-            return HookResult {
-                outcome: HookOutcome::Left(LeftReason::UnknownForm),
-                reply: None,
-                session: None,
-                tool: None,
-                call_id: None,
-            };
+            return HookResult::left(LeftReason::UnknownForm);
         };
-        let (outcome, reply) = match payload.phase() {
+        let result = match payload.phase() {
             HookPhase::Before => match guard::refusal(&payload) {
-                Some(reason) => (HookOutcome::Refused, Some(guard::reply(self.client, &reason))),
-                None => (HookOutcome::Left(LeftReason::NoMarker), None),
+                Some(reason) => {
+                    HookResult::replied(HookOutcome::Refused, guard::reply(self.client, &reason), None)
+                }
+                None => HookResult::left(LeftReason::NoMarker),
             },
-            HookPhase::After => match self.prune(&payload) {
-                Ok((outcome, reply)) => (outcome, Some(reply)),
-                Err(reason) => (HookOutcome::Left(reason), None),
-            },
-            HookPhase::Other => (HookOutcome::Left(LeftReason::OtherEvent), None),
+            HookPhase::After => self.prune(&payload).unwrap_or_else(HookResult::left),
+            HookPhase::Other => HookResult::left(LeftReason::OtherEvent),
         };
         let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
         HookResult {
-            outcome,
-            reply,
             session: owned(&payload.session_id),
             tool: owned(&payload.tool_name),
             call_id: owned(&payload.tool_use_id),
+            ..result
         }
     }
 }

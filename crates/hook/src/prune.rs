@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tamis_clients::Client;
 use tamis_logs::tool_kinds::CallDetails;
 use tamis_prune::ShownMemory;
 use tamis_redact::Redactor;
-use tamis_sieve::{Caller, MarkerForm, PruneOptions, PruneRequest, is_marker};
+use tamis_sieve::{Caller, MarkerForm, PruneOptions, PruneRequest, UnrecordedPrune, is_marker};
 use tamis_text::TextKind;
 
 use crate::claude::ClaudeOutput;
 use crate::context::{self, SessionContext};
 use crate::gemini::GeminiOutput;
 use crate::payload::HookPayload;
-use crate::{Hook, HookOutcome, LeftReason, claude, codex, gemini, opencode};
+use crate::{Hook, HookOutcome, HookResult, LeftReason, claude, codex, gemini, opencode};
 
 /// Left of the deadline for writing the reply.
 const REPLY_TIME: Duration = Duration::from_millis(20);
@@ -43,12 +42,28 @@ enum Output {
     Claude(ClaudeOutput),
     Codex,
     Gemini(GeminiOutput),
-    OpenCode,
+    OpenCode {
+        /// What the client puts before a file.
+        before: String,
+    },
+}
+
+/// Whether there were secrets, which are then redacted.
+fn redact(output: &mut Output, tool_text: &mut ToolText) -> bool {
+    let redactor = Redactor::standard();
+    let mut is_redacted = match output {
+        Output::Claude(output) => output.redact_errors(redactor),
+        Output::Codex | Output::Gemini(_) | Output::OpenCode { .. } => false,
+    };
+    let redacted = redactor.redact(&tool_text.text).into_owned();
+    is_redacted |= redacted != tool_text.text;
+    tool_text.text = redacted;
+    is_redacted
 }
 
 impl Hook<'_> {
     /// Prunes the output of a tool. The error says why it stays as it is.
-    pub(crate) fn prune(&self, payload: &HookPayload<'_>) -> Result<(HookOutcome, Value), LeftReason> {
+    pub(crate) fn prune(&self, payload: &HookPayload<'_>) -> Result<HookResult, LeftReason> {
         // Most outputs are short: those are not even parsed.
         if payload.response_bytes() < self.min_chars
             && !self.redacts
@@ -56,32 +71,29 @@ impl Hook<'_> {
         {
             return Err(LeftReason::TooShort);
         }
-        let (output, tool_text) = self.open(payload)?;
-        let arguments = payload.arguments();
-        let details = CallDetails::of(payload.tool(), &arguments);
-        if details.words.as_deref().is_some_and(runs_tamis) || tool_text.text.lines().any(is_marker) {
-            return Err(LeftReason::OwnOutput);
-        }
-        let text = if self.redacts {
-            Redactor::standard().redact(&tool_text.text)
-        } else {
-            Cow::Borrowed(tool_text.text.as_str())
+        let (mut output, mut tool_text) = self.open(payload)?;
+        // Before anything else, so that whatever is shown or stored has no secrets.
+        let is_redacted = self.redacts && redact(&mut output, &mut tool_text);
+        let session = self.session(payload);
+        let cut = match &session {
+            Ok(session) => self.cut(payload, session, &tool_text),
+            Err(reason) => Err(*reason),
         };
-        let is_redacted = text != tool_text.text;
-        let session = self.session(payload)?;
-        let pruned = self.cut(payload, &session, &text, &tool_text);
-        let (outcome, text, name) = match pruned {
-            Ok((tokens_saved, id, text)) => (HookOutcome::Pruned { tokens_saved }, text, id),
-            Err(_) if is_redacted => (HookOutcome::Redacted, text.into_owned(), "redacted".to_owned()),
+        let (outcome, text, unrecorded) = match cut {
+            Ok((text, unrecorded)) => (HookOutcome::Pruned, text, Some(unrecorded)),
+            Err(_) if is_redacted => (HookOutcome::Redacted, tool_text.text, None),
             Err(reason) => return Err(reason),
         };
         let reply = match output {
             Output::Claude(output) => output.reply(text),
-            Output::Codex => codex::reply(&text, session.exit_code.ok_or(LeftReason::NoExitCode)?),
-            Output::Gemini(output) => output.reply(&text, &name)?,
-            Output::OpenCode => opencode::reply(&text),
+            Output::Codex => {
+                let exit_code = session.ok().and_then(|session| session.exit_code);
+                codex::reply(&text, exit_code.ok_or(LeftReason::NoExitCode)?)
+            }
+            Output::Gemini(output) => output.reply(&text)?,
+            Output::OpenCode { before } => opencode::reply(&before, &text),
         };
-        Ok((outcome, reply))
+        Ok(HookResult::replied(outcome, reply, unrecorded))
     }
 
     fn open(&self, payload: &HookPayload<'_>) -> Result<(Output, ToolText), LeftReason> {
@@ -95,7 +107,10 @@ impl Hook<'_> {
                 let (output, text) = gemini::open(payload)?;
                 (Output::Gemini(output), text)
             }
-            Client::OpenCode => (Output::OpenCode, opencode::open(payload)?),
+            Client::OpenCode => {
+                let (before, text) = opencode::open(payload)?;
+                (Output::OpenCode { before }, text)
+            }
         })
     }
 
@@ -114,16 +129,20 @@ impl Hook<'_> {
         Ok(session)
     }
 
-    /// The tokens saved, the prune id, and the pruned text.
+    /// The pruned text, which the ledger has not counted.
     fn cut(
         &self,
         payload: &HookPayload<'_>,
         session: &SessionContext,
-        text: &str,
         tool_text: &ToolText,
-    ) -> Result<(usize, String, String), LeftReason> {
+    ) -> Result<(String, UnrecordedPrune), LeftReason> {
+        let text = tool_text.text.as_str();
         if text.len() < self.min_chars {
             return Err(LeftReason::TooShort);
+        }
+        let details = CallDetails::of(payload.tool(), &payload.arguments());
+        if details.words.as_deref().is_some_and(runs_tamis) || text.lines().any(is_marker) {
+            return Err(LeftReason::OwnOutput);
         }
         // It will cut this itself, after its hooks; others cut before. What a client cuts is not for us to count as saved.
         let limit = self.client.output_chars();
@@ -172,12 +191,11 @@ impl Hook<'_> {
                 return Err(LeftReason::CutByClient);
             }
         }
-        let pruned = self
+        let (pruned, unrecorded) = self
             .sieve
             .prune_if_worthwhile(&request, &caller, &|| false)
             .map_err(|warning| warning.map_or(LeftReason::NothingToCut, LeftReason::Failed))?;
-        let saved = pruned.stats.tokens_est_before.saturating_sub(pruned.stats.tokens_est_after);
-        Ok((saved, pruned.prune_id, pruned.pruned_text))
+        Ok((pruned.pruned_text, unrecorded))
     }
 }
 
