@@ -89,8 +89,17 @@ impl Doctor<'_> {
             }
             findings.push(self.connection(*client, SetupPart::Mcp));
             if client.has_hooks() {
-                let hooks = self.connection(*client, SetupPart::Hooks);
-                let is_connected = hooks.verdict == Verdict::Fine;
+                let mut hooks = self.connection(*client, SetupPart::Hooks);
+                let since = millis(self.now - LOOK_BACK);
+                let is_recent = |call: &&HookCall| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since);
+                let mut recent = calls.iter().filter(|call| call.client == client.name()).filter(is_recent);
+                if hooks.fix.is_some() && recent.next().is_some() {
+                    // A second set of hooks would run beside them.
+                    let message =
+                        "hooks run that `tamis setup` did not write, of the plugin for example".to_owned();
+                    hooks = Finding::new(client.display_name(), Verdict::Fine, message);
+                }
+                let is_connected = hooks.fix.is_none();
                 findings.push(hooks);
                 if is_connected
                     && let Some(client) = Client::ALL.iter().find(|other| other.name() == client.name())
@@ -118,7 +127,7 @@ impl Doctor<'_> {
                     .fix("install one of them over the other, so that clients and you use the same version")
             }
             None => Finding::new("program", Verdict::Note, format!("{program} is not on PATH as `tamis`"))
-                .fix(format!("ln -s {program} ~/.local/bin/tamis")),
+                .fix(format!("ln -s '{program}' ~/.local/bin/tamis")),
         }
     }
 
@@ -150,7 +159,7 @@ impl Doctor<'_> {
     /// Whether the client's configuration has our entries, in either scope.
     fn connection(&self, client: SetupClient, part: SetupPart) -> Finding {
         let (what, option) = match part {
-            SetupPart::Mcp => ("server", "mcp"),
+            SetupPart::Mcp => ("MCP server", "mcp"),
             SetupPart::Hooks => ("hooks", "hooks"),
         };
         let subject = client.display_name();
@@ -164,8 +173,10 @@ impl Doctor<'_> {
                         return Finding::new(subject, Verdict::Fine, format!("{what} in {}", path.display()));
                     }
                     Ok(SetupStep::Foreign(path)) => {
-                        let message =
-                            format!("{what} in {}, not as `tamis setup` writes them", path.display());
+                        let message = format!(
+                            "{what} in {}, which differ from what `tamis setup` writes",
+                            path.display()
+                        );
                         return Finding::new(subject, Verdict::Note, message);
                     }
                     Err(error) => {
@@ -176,7 +187,7 @@ impl Doctor<'_> {
                 }
             }
         }
-        Finding::new(subject, Verdict::Note, format!("no {what}")).fix(command)
+        Finding::new(subject, Verdict::Note, format!("{what} not configured")).fix(command)
     }
 
     /// Whether the hooks of a client run.

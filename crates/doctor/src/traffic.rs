@@ -78,11 +78,13 @@ impl HookTraffic {
             let reached = recent()
                 .filter(|call| call.session.as_deref() == Some(&session.id))
                 // Calls before a file is written, and those for a file that stood in for an output.
-                .filter(|call| !["no_marker", "refused", "own_output"].contains(&call.outcome.as_str()))
+                .filter(|call| !["no_marker", "refused", "stand_in"].contains(&call.outcome.as_str()))
                 .count();
             traffic.logged += logged;
             traffic.reached += reached.min(logged);
         }
+        // A call that was too slow does not know its session.
+        traffic.reached = (traffic.reached + traffic.too_slow).min(traffic.logged);
         Ok(traffic)
     }
 }

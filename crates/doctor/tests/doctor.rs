@@ -79,6 +79,7 @@ impl Home {
         let result = HookResult {
             outcome,
             reply: None,
+            unrecorded: None,
             session: Some(SESSION.to_owned()),
             tool: Some("Bash".to_owned()),
             call_id: None,
@@ -125,8 +126,8 @@ fn a_client_that_is_not_connected_is_named_with_the_command_that_connects_it() {
     assert_eq!(
         home.of_claude(),
         [
-            (Verdict::Note, "no server".to_owned(), fix("mcp")),
-            (Verdict::Note, "no hooks".to_owned(), fix("hooks")),
+            (Verdict::Note, "MCP server not configured".to_owned(), fix("mcp")),
+            (Verdict::Note, "hooks not configured".to_owned(), fix("hooks")),
         ]
     );
     // Nothing was written, but for the index that reading the logs takes.
@@ -140,7 +141,7 @@ fn silent_hooks_are_a_problem() {
     let home = Home::new();
     home.connect();
     let last = |home: &Home| home.of_claude().pop().unwrap();
-    let server = (Verdict::Fine, "server in ~/.claude.json".to_owned(), None);
+    let server = (Verdict::Fine, "MCP server in ~/.claude.json".to_owned(), None);
     assert_eq!(home.of_claude()[0], server);
     let hooks = (Verdict::Fine, "hooks in ~/.claude/settings.json".to_owned(), None);
     assert_eq!(home.of_claude()[1], hooks);
@@ -160,11 +161,20 @@ fn silent_hooks_are_a_problem() {
     home.record_calls(HookOutcome::Left(LeftReason::NoMarker), 5);
     let (verdict, message, _) = last(&home);
     assert_eq!((verdict, message.as_str()), (Verdict::Note, "only 3 of 8 tool calls reached the hooks"));
-    home.record_calls(HookOutcome::Pruned { tokens_saved: 7 }, 5);
+    home.record_calls(HookOutcome::Pruned, 5);
     assert_eq!(last(&home), (Verdict::Fine, "8 of 8 tool calls reached the hooks".to_owned(), None));
     home.record_calls(HookOutcome::Left(LeftReason::UnknownForm), 1);
     let (verdict, message, fix) = last(&home);
     assert_eq!((verdict, fix.as_deref()), (Verdict::Problem, Some("update tamis")), "{message}");
+}
+
+#[test]
+fn hooks_of_a_plugin_are_not_doubled() {
+    let home = Home::new();
+    home.record_calls(HookOutcome::Left(LeftReason::TooShort), 1);
+    let findings = home.of_claude();
+    assert_eq!(findings[1].0, Verdict::Fine, "{findings:?}");
+    assert_eq!(findings[1].2, None);
 }
 
 #[test]
