@@ -36,6 +36,9 @@ function hook(event) {
     .catch(() => ({}))
 }
 
+// Only the refusal of a write may fail.
+const quietly = (handler) => (...values) => handler(...values).catch(() => {})
+
 export const Tamis = async ({ directory }) => {
   // The last words of the person and of the agent, by session: they are the goal.
   const sessions = new Map()
@@ -55,20 +58,20 @@ export const Tamis = async ({ directory }) => {
   }
 
   return {
-    "chat.message": async (_input, { message, parts }) => {
+    "chat.message": quietly(async (_input, { message, parts }) => {
       const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
       const words = session(message.sessionID)
       words.asked = message.id
       words.person = texts.join("\n").slice(0, MOST_CHARACTERS)
       delete words.agent
-    },
+    }),
 
-    event: async ({ event }) => {
+    event: quietly(async ({ event }) => {
       const part = event.type === "message.part.updated" ? event.properties.part : undefined
       if (part?.type !== "text" || !part.text) return
       const words = session(part.sessionID)
       if (part.messageID !== words.asked) words.agent = part.text.slice(-MOST_CHARACTERS)
-    },
+    }),
 
     "tool.execute.before": async (input, { args }) => {
       if (!GUARDED.includes(input.tool)) return
@@ -76,11 +79,11 @@ export const Tamis = async ({ directory }) => {
       if (decision === "deny") throw new Error(reason)
     },
 
-    "tool.execute.after": async (input, result) => {
+    "tool.execute.after": quietly(async (input, result) => {
       if (!PRUNED.includes(input.tool) || typeof result.output !== "string") return
       const event = about("AfterTool", input, input.args)
-      const { output } = await hook({ ...event, tool_response: result.output, exit_code: result.metadata?.exit })
+      const { output } = await hook({ ...event, tool_response: result.output })
       if (typeof output === "string") result.output = output
-    },
+    }),
   }
 }
