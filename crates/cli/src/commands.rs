@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     #[command(name = "__minder", hide = true)]
     Minder(minder::Minder),
+    #[command(name = "__clean-up", hide = true)]
+    CleanUp(hook::CleanUp),
     #[command(name = "__session", hide = true)]
     Session(session::Session),
 }
@@ -95,6 +97,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Token(arguments) => token::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Minder(_) => minder::run(),
+        Command::CleanUp(_) => hook::clean_up(),
         Command::Session(arguments) => session::run(arguments),
     }
 }

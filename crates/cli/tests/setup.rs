@@ -222,7 +222,9 @@ fn the_doctor_says_what_is_not_connected_and_how_to_connect_it() {
     let before = doctor(&[]);
     assert_eq!(before.code, Some(0), "{}{}", before.stdout, before.stderr);
     assert!(
-        before.stdout.contains("note     Codex: no hooks\n         fix: tamis setup codex --only hooks\n"),
+        before
+            .stdout
+            .contains("note     Codex: hooks not configured\n         fix: tamis setup codex --only hooks\n"),
         "{}",
         before.stdout
     );

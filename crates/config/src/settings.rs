@@ -119,7 +119,7 @@ settings! {
         /// How long a client waits for `hook`, in milliseconds; then it shows what its tool printed
         deadline: Duration = Span::Milliseconds, "hook.deadline_ms", ["TAMIS_HOOK_DEADLINE_MS"],
             or(Duration::from_millis(150));
-        /// Whether `hook` replaces secrets in what the client's own tools print
+        /// Whether `hook` replaces secrets in what the client's own tools print, as far as hooks reach it
         redact_output: bool = Switch, "redact.output", ["TAMIS_REDACT_OUTPUT"], or(false);
     }
 

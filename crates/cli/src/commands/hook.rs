@@ -1,5 +1,6 @@
 use std::io::{self, IsTerminal, Read, Write};
-use std::process::exit;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc;
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use tamis_clients::Client;
-use tamis_config::{Config, ConfigEnvironment};
-use tamis_hook::{Hook, HookCalls, HookOutcome, HookResult, LeftReason};
+use tamis_config::{Config, ConfigEnvironment, ConfigSource};
+use tamis_hook::{Hook, HookCalls, HookResult, LeftReason};
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
@@ -20,12 +21,14 @@ use crate::setup;
 const DEADLINE: Duration = Duration::from_millis(150);
 /// Time limit for writing the ledger's row, while the client waits.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(50);
+/// Time limit for recording that the deadline has passed.
+const RECORD_TIMEOUT: Duration = Duration::from_millis(20);
 /// Longer calls stay without a reply. No client sends as much.
 const MAX_INPUT_BYTES: u64 = 64 << 20;
 
-/// Prune what a client's own tools print, in its hooks
+/// Prune the output of a client's own tools, in its hooks
 ///
-/// Clients run this after each of their tools; `tamis setup` tells them to. Reads the client's JSON from stdin and prints the reply
+/// Clients run this after each call of their tools, once `tamis setup` has connected them. Reads the client's JSON from stdin and prints the reply
 /// that has the pruned text in it. If there is nothing to cut, or anything goes wrong, it prints nothing, and the client shows what
 /// its tool printed. Before a file is written, it refuses text with markers in it.
 #[derive(Args)]
@@ -79,7 +82,7 @@ pub(crate) fn run(arguments: HookCommand) -> CliResult {
             }
             // The reply is being written.
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                let _ = progress.recv_timeout(2 * FLUSH_TIMEOUT);
+                let _ = progress.recv_timeout(FLUSH_TIMEOUT);
                 break;
             }
             Ok(Progress::Done) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
@@ -89,17 +92,24 @@ pub(crate) fn run(arguments: HookCommand) -> CliResult {
     exit(0)
 }
 
+/// Records that there was no time, if there is time for that: the disk may be what is slow.
 fn record_slow_call(client: Client, elapsed: Duration) {
-    let result = HookResult {
-        outcome: HookOutcome::Left(LeftReason::TooSlow),
-        reply: None,
-        session: None,
-        tool: None,
-        call_id: None,
-    };
-    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
-    // The client comes first, and has waited long enough.
-    let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, elapsed);
+    let (done, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+        record(&config, client, &HookResult::left(LeftReason::TooSlow), elapsed);
+        let _ = done.send(());
+    });
+    let _ = wait.recv_timeout(RECORD_TIMEOUT);
+}
+
+/// Adds a call to the record, unless the data folder cannot be trusted. Then nothing was cut either.
+fn record(config: &Config, client: Client, result: &HookResult, elapsed: Duration) {
+    let data = DataDir::at(config.data_dir());
+    if config.data.dir.source != ConfigSource::Unset && data.secure().is_ok() {
+        // The client comes first; it has its reply.
+        let _ = HookCalls::new(data).add(client.name(), result, elapsed);
+    }
 }
 
 /// Answers the call, unless the deadline passes first.
@@ -130,8 +140,32 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         let _ = io::stdout().write_all(reply.to_string().as_bytes());
         let _ = io::stdout().flush();
     }
-    // Fails where nothing can be stored, and then nothing was cut.
-    let _ = HookCalls::new(DataDir::at(config.data_dir())).add(client.name(), &result, started.elapsed());
-    sieve.flush(FLUSH_TIMEOUT);
+    record(&config, client, &result, started.elapsed());
+    if let Some(prune) = result.unrecorded {
+        sieve.record_shown(prune);
+        sieve.flush(FLUSH_TIMEOUT);
+    }
+    if sieve.is_clean_up_due() {
+        clean_up_later();
+    }
     let _ = report.send(Progress::Done);
+}
+
+/// Removes expired originals in a process of its own: the client waits for this one.
+fn clean_up_later() {
+    let Ok(program) = setup::this_program() else { return };
+    let mut command = Command::new(program);
+    command.arg("__clean-up").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // In a group of its own, so that the end of the client does not end it.
+    let _ = command.process_group(0).spawn();
+}
+
+/// Removes what has expired, for a hook that has no time to.
+#[derive(Args)]
+pub(crate) struct CleanUp {}
+
+pub(crate) fn clean_up() -> CliResult {
+    let (config, _) = Config::explain(&ConfigEnvironment::of_process());
+    setup::sieve(&config).clean_up_if_due();
+    Ok(())
 }

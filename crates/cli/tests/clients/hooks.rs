@@ -243,7 +243,10 @@ fn works_with_hooks(client: TestClient) {
     }
     assert_eq!(fs::read_to_string(&file).expect("the file"), source().replace("    totl\n", "    total\n"));
     let refused = texts[count - 1];
-    assert!(refused.contains("tamis recover '[tamis 48-78: tests]'"), "{refused}");
+    assert!(
+        refused.contains("`[tamis 48-78: tests]`") && refused.contains("`tamis recover ID LINES`"),
+        "{refused}"
+    );
     assert!(!new.exists());
 }
 
