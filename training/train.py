@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 DEV = ('dev_commits', 'dev_docs', 'dev_sweqa', 'dev_agent_read', 'dev_agent_shell', 'dev_listings')
 TEST = ('test_logs', 'test_fresh', 'test_bgl', 'test_read', 'test_shell', 'test_sections', 'test_listings', 'test_forms')
-VERSION = 'skimmer-2'  # must match WEIGHTS_VERSION of crates/prune
+VERSION = 'skimmer-4'  # must match WEIGHTS_VERSION of crates/prune
 GAP = 48  # zero padding between two texts of a batch: more than any convolution reaches
 
 
@@ -38,10 +38,10 @@ class Options:
     positive: float = 6.0       # weight of a needed line against the others
     length: float = .25         # 0: every character costs the same; 1: every text does
     # files of cases and their weight in the draw; a file that is not in the folder is left out, with a note
-    sources: str = 'train_commits:1,train_docs:1,more_commits:1,more_docs:1,more_sections:1,train_read:3,train_shell:3,train_listings:2,train_logs:6,train_fresh:6'
+    sources: str = 'train_commits:1,train_docs:1,more_commits:1,more_docs:1,more_sections:1,train_read:3,train_shell:3,train_logs:6'
     without: str = ''           # features to leave out, for ablations
     kinds: str = ''             # kinds of text to train on; all by default
-    skip_repos: str = ''        # repositories to leave out
+    skip_repos: str = ''        # repositories to leave out of training; their cases are measured as kept_back_*
     importance: int = 0         # 1: measure how much worse the dev cases get without each feature
 
 
@@ -302,13 +302,14 @@ def main():
     sources = [(s.split(':')[0], float(s.split(':')[1])) for s in o.sources.split(',')]
     kinds = {int(k) for k in o.kinds.split(',') if k}
     skip = set(filter(None, o.skip_repos.split(',')))
-    train, weights, store = [], [], Store()
+    train, weights, store, kept_back = [], [], Store(), []
     for name, weight in sources:
         if not glob.glob(f'{folder}/{name}.repos'):
             print('left out:', name)
             continue
         cases = Cases(store, folder, name)
         allowed = [k for k in range(len(cases.lengths)) if cases.repos[k] not in skip and (not kinds or cases.kinds[k] in kinds) and cases.lengths[k] < 8000]
+        kept_back.append((cases, [k for k in range(len(cases.lengths)) if cases.repos[k] in skip]))
         train += [(cases, k) for k in allowed]
         weights += [weight] * len(allowed)
     weights = np.array(weights) / sum(weights)
@@ -354,6 +355,7 @@ def main():
     net.load_state_dict(average)
     rounded(net)
     figures = {c.name: measure(net, c) for c in dev + extra}
+    figures.update({f'kept_back_{c.name}': measure(net, c, which) for c, which in kept_back if len(which) >= 20})
     if o.importance:
         figures['importance'] = importance(net, dev + extra, names)
     figures['weights'] = sum(p.numel() for p in net.parameters())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tamis_clients::Client;
 use tamis_logs::tool_kinds::CallDetails;
-use tamis_prune::ShownMemory;
+use tamis_prune::{ShownMemory, overheard_goal};
 use tamis_redact::Redactor;
 use tamis_sieve::{Caller, MarkerForm, PruneOptions, PruneRequest, UnrecordedPrune, is_marker};
 use tamis_text::TextKind;
@@ -149,7 +149,9 @@ impl Hook<'_> {
         if self.client == Client::Gemini && text.len() > limit && text.chars().count() > limit {
             return Err(LeftReason::CutByClient);
         }
-        let goal = session.words.goal();
+        let details = CallDetails::of(payload.tool(), &payload.arguments());
+        let call = details.words.as_deref().or(details.paths.first().map(String::as_str)).unwrap_or_default();
+        let goal = overheard_goal(session.words.agent(), call, session.words.person());
         if goal.is_empty() {
             return Err(LeftReason::NoGoal);
         }

@@ -32,6 +32,11 @@ const PARSED_BYTES: usize = 16_000;
 /// Longer closing lines open something else too, such as `} else {`.
 const CLOSING_BYTES: usize = 3;
 
+/// Half of what a recovery takes, which is 150 tokens.
+const LEAST_OVERHEARD_BYTES: usize = 300;
+/// Parts of longer functions may be cut even for an overheard goal.
+const LONGEST_FUNCTION: usize = 150;
+
 /// A log is read as a listing if at least this share of its lines is in records, any other text from the second share on.
 const LISTING_SHARE: f32 = 0.5;
 const LISTING_SHARE_OF_OTHERS: f32 = 0.7;
@@ -60,7 +65,8 @@ impl<'a> TextAnalysis<'a> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<TextAnalysis<'a>, EngineError> {
         let mut analysis = TextAnalysis::measure(view, goal, kind, interrupted)?;
-        let mut scores = scorer::score(kind, &analysis.features, &analysis.partitions, interrupted)?;
+        let mut scores =
+            scorer::score(kind, &analysis.goal, &analysis.features, &analysis.partitions, interrupted)?;
         for line in view.named_by(clip(goal, GOAL_BYTES)) {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
@@ -181,6 +187,8 @@ impl<'a> TextAnalysis<'a> {
                     || self.attributes.closer[line] && self.lines[line].trim().len() <= CLOSING_BYTES
             })
             .collect();
+        let is_careful = self.is_careful(limits);
+        let units = if is_careful { self.functions() } else { Vec::new() };
         select(
             &Candidates {
                 bytes: &self.view.bytes,
@@ -189,12 +197,41 @@ impl<'a> TextAnalysis<'a> {
                 closes: &closes,
                 fillers: &fillers,
                 whole: &self.document.fences,
+                units: &units,
+                least_bytes: if is_careful { LEAST_OVERHEARD_BYTES } else { 0 },
                 reasons: &reasons,
                 marker_bytes,
             },
             limits,
             interrupted,
         )
+    }
+
+    /// Whether cuts must leave no holes. For an overheard goal, it is not known which function the reader is after, and a
+    /// recovery costs more than a small block saves.
+    fn is_careful(&self, limits: &PruneLimits) -> bool {
+        self.goal.is_overheard && self.kind != TextKind::Logs && limits.threshold <= DEFAULT_THRESHOLD
+    }
+
+    /// The functions and small types, without those inside others.
+    fn functions(&self) -> Vec<(usize, usize)> {
+        let definitions = &self.outline.definitions;
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for (number, outer) in definitions.iter().enumerate() {
+            let first = outer.signature.first;
+            let lines = outer.last - first + 1;
+            if lines > LONGEST_FUNCTION || found.last().is_some_and(|&(_, last)| first <= last) {
+                continue;
+            }
+            let inner =
+                definitions[number + 1..].iter().take_while(|inner| inner.signature.first <= outer.last);
+            let members = inner.filter(|inner| inner.depth == outer.depth + 1);
+            let in_members: usize = members.map(|inner| inner.last - inner.lead + 1).sum();
+            if 2 * in_members < lines {
+                found.push((first, outer.last));
+            }
+        }
+        found
     }
 
     /// Adds cuts of what was already shown to the cuts of the same limits.

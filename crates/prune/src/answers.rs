@@ -67,9 +67,15 @@ pub(crate) fn settle(inputs: &AnswerInputs<'_>, scores: &mut [f32]) {
         entries::decide(&listing, form, &mut verdicts);
     }
     if !listing.is_question() {
-        // An agent reads many listings for one task, and its words name what it is about rather than what it needs here.
-        let is_raised = |verdict: &&mut Verdict| matches!(verdict, Verdict::Doubtful | Verdict::Answer);
-        verdicts.iter_mut().filter(is_raised).for_each(|verdict| *verdict = Verdict::Likely);
+        // An agent reads many listings for one task, and its words name what it is about rather than what it needs here. Of a
+        // diff, it needs every change, whatever the task, and the few lines around a change say what it means.
+        for (verdict, record) in verdicts.iter_mut().zip(&inputs.records.list) {
+            *verdict = match *verdict {
+                Verdict::Open if record.form == RecordForm::Diff => Verdict::Doubtful,
+                Verdict::Doubtful | Verdict::Answer if record.form != RecordForm::Diff => Verdict::Likely,
+                other => other,
+            };
+        }
     }
     inherit(inputs.records, &mut verdicts);
     apply(inputs.records, &verdicts, scores);

@@ -8,6 +8,28 @@ pub(crate) const GOAL_BYTES: usize = 8 * 1024;
 const MOST_TERMS: usize = 96;
 const MOST_IDENTIFIERS: usize = 24;
 
+/// What comes between an agent's words and the request that it works on. The network was trained with goals of this form.
+const TASK: &str = "Task:";
+/// Characters of the agent's words, of the call, and of the request that an overheard goal is made of.
+const SAID_CHARS: usize = 400;
+const CALL_CHARS: usize = 300;
+const REQUEST_CHARS: usize = 300;
+
+/// The goal of a reader that states none: the end of what an agent said before its call, the file, command or pattern of the
+/// call, and the beginning of the request that it works on. Empty if both the agent and the request are silent.
+pub fn overheard_goal(said: &str, call: &str, request: &str) -> String {
+    let (said, request) = (said.trim(), request.trim());
+    if said.is_empty() && request.is_empty() {
+        return String::new();
+    }
+    let skipped = said.chars().count().saturating_sub(SAID_CHARS);
+    let said: String = said.chars().skip(skipped).collect();
+    let call: String = call.trim().chars().take(CALL_CHARS).collect();
+    let request: String = request.chars().take(REQUEST_CHARS).collect();
+    let parts = [said.as_str(), &call, TASK, &request];
+    parts.map(str::trim).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Stop words: words that say nothing about what is sought. English and French grammar, and the usual words of commit
 /// messages ("fix", "update") and of coding agents ("let me look").
 ///
@@ -69,7 +91,14 @@ pub(crate) struct Goal {
     /// Names as the text spells them: with an underscore or an inner capital, in backquotes, or followed by a bracket.
     pub(crate) identifiers: Vec<String>,
     pub(crate) intents: Vec<Intent>,
+    /// An [`overheard_goal`], and not a question about this text.
+    pub(crate) is_overheard: bool,
+    /// Asks for a judgement of all that is read, for which any line may matter.
+    pub(crate) is_review: bool,
 }
+
+/// Prefixes of words that ask for a review.
+const REVIEW: &[&str] = &["review", "audit", "vulnerab"];
 
 impl Goal {
     pub(crate) fn read(goal: &str) -> Goal {
@@ -83,6 +112,8 @@ impl Goal {
         read.pairs.dedup();
         read.identifiers = identifiers(goal);
         read.intents = intents(goal);
+        read.is_overheard = goal.contains(TASK);
+        each_word(goal, |word, _| read.is_review |= REVIEW.iter().any(|start| word.starts_with(start)));
         read
     }
 }
@@ -211,6 +242,21 @@ mod tests {
         assert_eq!(stems(""), Vec::<String>::new());
         let path = ["src", "pars", "srcpars", "fil", "parsefil", "rs"];
         assert_eq!(stems("/home/someone/project/src/parse_file.rs"), path);
+    }
+
+    #[test]
+    fn an_overheard_goal_has_the_form_that_the_network_was_trained_with() {
+        let goal = overheard_goal(" Let me look.\n", "src/a.rs", "fix the parser\n");
+        assert_eq!(goal, "Let me look. src/a.rs Task: fix the parser");
+        let read = Goal::read(&goal);
+        assert!(read.is_overheard && read.intents.contains(&Intent::Task));
+        assert!(!read.is_review && Goal::read("Task: Review this change").is_review);
+        assert!(!Goal::read("where are tasks scheduled?").is_overheard);
+        assert_eq!(overheard_goal("", "ls", " fix it"), "ls Task: fix it");
+        assert_eq!(overheard_goal("Now the tests.", "", ""), "Now the tests. Task:");
+        assert_eq!(overheard_goal(" ", "src/a.rs", "\n"), "");
+        let long = overheard_goal(&"é".repeat(9_000), &"b".repeat(9_000), &"c".repeat(9_000));
+        assert_eq!(long.chars().count(), SAID_CHARS + CALL_CHARS + REQUEST_CHARS + TASK.len() + 3);
     }
 
     #[test]

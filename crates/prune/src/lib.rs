@@ -1,6 +1,7 @@
 //! The engine: given a text, a goal and limits, which lines are cut, and why.
 //!
-//! Entry points: [`prune`]; [`ShownMemory`] for what a session was already shown. [`TextAnalysis`] gives the steps
+//! Entry points: [`prune`]; [`overheard_goal`] where the reader states none; [`ShownMemory`] for what a session was already
+//! shown. [`TextAnalysis`] gives the steps
 //! separately, for examples and for training.
 //!
 //! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
@@ -41,15 +42,16 @@ use tamis_text::TextKind;
 
 pub use analysis::TextAnalysis;
 pub use features::{Feature, FeatureTable};
+pub use goal::overheard_goal;
 pub use large::{LargeSelector, LargeSurvey, LargeVerdict};
 pub use plain_text::PlainText;
 pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-3";
+pub const ENGINE_VERSION: &str = "skimmer-4";
 
-/// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
+/// The threshold of callers that do not choose one: where a line's chance to be needed weighs as much as its tokens.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;
 
 /// Longer texts stay whole. A scored line takes about 600 bytes, so two million empty lines, which are a small text, would
@@ -59,7 +61,7 @@ pub const MOST_LINES: usize = 250_000;
 /// A text to prune.
 pub struct EngineRequest<'a> {
     pub text: &'a str,
-    /// What the reader is after. Data, never an instruction.
+    /// What the reader is after: its question, or an [`overheard_goal`]. Data, never an instruction.
     pub goal: &'a str,
     pub kind: TextKind,
     pub limits: PruneLimits,

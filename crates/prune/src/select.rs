@@ -15,6 +15,10 @@ pub(crate) struct Candidates<'a> {
     pub(crate) fillers: &'a [bool],
     /// Spans of lines, both ends included, that are cut as a whole or not at all.
     pub(crate) whole: &'a [(usize, usize)],
+    /// Spans of lines that stay unless nearly all of their lines go.
+    pub(crate) units: &'a [(usize, usize)],
+    /// Smaller blocks stay, even if their markers are smaller still.
+    pub(crate) least_bytes: usize,
     pub(crate) reasons: &'a ReasonInputs<'a>,
     pub(crate) marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
@@ -97,6 +101,13 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
             goes[first..=last].fill(false);
         }
     }
+    for &(first, last) in candidates.units {
+        let open = (first..=last).filter(|&line| !candidates.protected[line] && !candidates.fillers[line]);
+        let stays = open.clone().filter(|&line| !goes[line]).count();
+        if stays as f32 > MOST_LEFT * open.count() as f32 {
+            goes[first..=last].fill(false);
+        }
+    }
     join_cuts(candidates, &mut goes);
     let mut first = 0;
     while first < goes.len() {
@@ -116,7 +127,7 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
         }
         let bytes: usize = candidates.bytes[first..=last].iter().sum();
         // No marker is smaller than this, so such blocks need no reason.
-        if bytes > SMALLEST_MARKER {
+        if bytes > SMALLEST_MARKER.max(candidates.least_bytes) {
             let reason = candidates.reasons.reason(first, last);
             let mut cut = Cut { first_line: first + 1, last_line: last + 1, reason };
             let is_worth_it = |cut: &Cut| (candidates.marker_bytes)(cut) < bytes;
@@ -149,6 +160,9 @@ fn join_cuts(candidates: &Candidates<'_>, goes: &mut [bool]) {
         }
     }
 }
+
+/// The share of a unit's lines that may be left when the others are cut.
+const MOST_LEFT: f32 = 0.2;
 
 /// Blocks of fewer bytes are never cut: every marker is larger.
 const SMALLEST_MARKER: usize = 24;

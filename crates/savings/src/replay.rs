@@ -9,7 +9,7 @@ use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::last_words::LastWords;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
-use tamis_prune::ShownMemory;
+use tamis_prune::{ShownMemory, overheard_goal};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
@@ -194,7 +194,8 @@ impl Conversation {
             recorder.savings.skipped.copies += 1;
             return self.received(&label, &text);
         }
-        let goal = self.words.goal();
+        let call = used.words.as_deref().or(used.paths.first().map(String::as_str)).unwrap_or_default();
+        let goal = overheard_goal(self.words.agent(), call, self.words.person());
         if goal.is_empty() {
             recorder.savings.skipped.without_goal += 1;
             return self.received(&label, &text);

@@ -39,9 +39,10 @@ fn sieve() -> Sieve {
 
 /// As the product's tools would have answered.
 fn pruned(text: &str) -> Pruned {
+    let goal = tamis_prune::overheard_goal("", "/w/a.rs", QUESTION);
     let request = PruneRequest {
         text,
-        goal: QUESTION,
+        goal: &goal,
         kind: TextKind::detect(text),
         options: PruneOptions {
             timeout: Duration::MAX,

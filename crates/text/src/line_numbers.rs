@@ -4,13 +4,20 @@ use std::borrow::Cow;
 
 /// The maximum number of digits of a line number.
 const DIGITS: usize = 7;
+/// The maximum number of lines before the first numbered one: a client's own words about the file.
+const HEADER: usize = 4;
 /// Fewer numbered lines than this are taken as data.
 const FEWEST: usize = 4;
 
 /// The text without its line numbers, if it is one file with consecutive numbers. The number of lines stays the same.
 pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
-    let first = text.trim_start().bytes().next();
-    if !first.is_some_and(|byte| byte.is_ascii_digit()) {
+    // Most texts are not numbered, and are not read further.
+    if !text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .take(HEADER + 1)
+        .any(|line| numbered_line(line).is_some())
+    {
         return Cow::Borrowed(text);
     }
     let (mut numbered, mut following, mut others, mut last) = (0, 0, 0, None);
@@ -24,6 +31,8 @@ pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
             None => others += usize::from(!line.trim().is_empty()),
         }
     }
+    // OpenCode puts a file between tags.
+    let others = if text.starts_with('<') { others.saturating_sub(2 * HEADER) } else { others };
     // A few other lines (a note of the tool) and a few gaps are allowed.
     if numbered < FEWEST || following * 20 < numbered * 19 || others * 10 > numbered {
         return Cow::Borrowed(text);
@@ -62,6 +71,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_client_may_put_a_few_lines_before_the_file() {
+        let shown = "<path>/w/a.rs</path>\n<type>file</type>\n<content>7: use std::fs;\n8: \n9: fn main() {\n10:     run();\n11: }\n\n(End of file)\n</content>";
+        let shown =
+            shown.to_owned() + &(12..40).map(|number| format!("\n{number}: // {number}")).collect::<String>();
+        assert!(strip_line_numbers(&shown).contains("\nfn main() {\n    run();\n}\n"));
+        let log = format!("started\n\na\nb\nc\nd\n{}", "1: x\n2: y\n3: z\n4: w\n".repeat(9));
+        assert!(matches!(strip_line_numbers(&log), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn consecutive_line_numbers_are_stripped() {

@@ -1,7 +1,7 @@
 //! Reads the file of weights: one header line, then numbers in the order in which the network reads them.
 
 /// The version of the features and the network. Changes with them, and not with the rules around them.
-const WEIGHTS_VERSION: &str = "skimmer-2";
+const WEIGHTS_VERSION: &str = "skimmer-4";
 
 /// How the header begins. The version follows, so that weights are never used with other features.
 const MAGIC: &[u8] = b"tamis skimmer ";
