@@ -24,7 +24,7 @@ struct Calibration {
 /// training.
 const CODE: Calibration = Calibration { middle: -0.85, slope: 0.9 };
 const DOCS: Calibration = Calibration { middle: -0.2, slope: 0.9 };
-const LOGS: Calibration = Calibration { middle: 0.6, slope: 1.4 };
+const LOGS: Calibration = Calibration { middle: 1.8, slope: 1.4 };
 /// For an overheard goal, they come from sessions of projects that were not trained on. Such a goal names a task that much of
 /// the text relates to, so outputs are higher.
 const CODE_OVERHEARD: Calibration = Calibration { middle: 0.9, slope: 1.0 };
