@@ -30,6 +30,10 @@ impl Coordinator {
         };
         for session in sessions.iter().filter(|session| over(session.id.as_str())) {
             let Some(_hold) = self.hold_for_stray(&session.id)? else { continue };
+            // Its instance may have ended it after the sessions were listed.
+            if !self.tmux.sessions()?.iter().any(|running| running.id == session.id) {
+                continue;
+            }
             self.tmux.end(&session.id)?;
             let found = format!("session {} was running without a live instance", session.id);
             findings.push(self.record_repair(Some(&session.id), found, "it is ended".to_owned())?);
