@@ -234,9 +234,10 @@ fn two_hundred_requests_in_flight_are_answered() {
         running.client.write(call(&id.to_string(), "search", &query()));
     }
     let text = encoded(&log());
+    // An answer to a request that has not come yet would be no answer.
+    (0..200).for_each(|_| drop(running.servers[0].read()));
     for id in (0..200).rev() {
-        running.servers[0].read();
-        let text = if id % 2 == 0 { text.as_str() } else { "\"small\"" };
+        let text = if id % 20 == 0 { text.as_str() } else { "\"small\"" };
         running.servers[0].write(format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}]}}}}"#
         ));
@@ -246,7 +247,7 @@ fn two_hundred_requests_in_flight_are_answered() {
         let answer = running.client.read_json();
         let id = answer["id"].as_u64().unwrap() as usize;
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-        assert_eq!(text.contains("[tamis cut "), id.is_multiple_of(2), "{id}");
+        assert_eq!(text.contains("[tamis cut "), id.is_multiple_of(20), "{id}");
         assert!(!std::mem::replace(&mut answered[id], true), "{id} twice");
     }
 }
