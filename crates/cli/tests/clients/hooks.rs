@@ -438,7 +438,7 @@ fn works_with_the_plugin(client: TestClient, install: &str) {
     });
     let results = run.expect_results(2);
     assert_pruned(&results[0].text, &build_log());
-    assert!(results[1].text.contains("tamis recover '[tamis 48-78: tests]'"), "{}", results[1].text);
+    assert!(results[1].text.contains("`tamis recover ID LINES`"), "{}", results[1].text);
     assert!(!new.exists());
 }
 
