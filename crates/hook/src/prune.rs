@@ -72,7 +72,7 @@ impl Hook<'_> {
             return Err(LeftReason::TooShort);
         }
         let (mut output, mut tool_text) = self.open(payload)?;
-        // Before anything else, so that whatever is shown or stored has no secrets.
+        // First, so that no secret is shown or stored.
         let is_redacted = self.redacts && redact(&mut output, &mut tool_text);
         let session = self.session(payload);
         let cut = match &session {

@@ -173,7 +173,7 @@ fn hooks_of_others_stay_and_the_file_comes_back_byte_for_byte() {
     }
 }
 
-/// Whether a text has all these letters, in this order, whatever is between them.
+/// Whether the letters are a subsequence of the text.
 fn contains_in_order(text: &str, letters: &str) -> bool {
     let mut rest = text.chars();
     letters.chars().all(|letter| rest.any(|other| other == letter))
