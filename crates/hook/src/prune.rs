@@ -179,6 +179,7 @@ impl Hook<'_> {
             session: owned(&payload.session_id),
             project: owned(&payload.cwd),
             model: owned(&payload.model),
+            call_id: owned(&payload.tool_use_id),
         };
         // Checked before anything is stored or counted.
         let lines: Vec<&str> = text.split('\n').collect();

@@ -4,12 +4,15 @@ use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, ToSql};
 
 use crate::Caller;
-use crate::ledger::{LedgerTotals, PruneRow, PruneSavings, RecentPrune, RecoveryRow};
+use crate::ledger::{
+    LedgerPrune, LedgerRecovery, LedgerTotals, PruneRow, PruneSavings, RecentPrune, RecoveryRow,
+};
 
 /// The ledger's tables. Migrations are only ever added.
 pub(crate) const COMPONENTS: &[Component] = &[Component {
     name: "ledger",
-    migrations: &["
+    migrations: &[
+        "
         CREATE TABLE prunes (
             id INTEGER PRIMARY KEY,
             prune_id TEXT NOT NULL,
@@ -43,17 +46,24 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             tokens INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX recoveries_by_time ON recoveries (at);
-    "],
+    ",
+        "
+        ALTER TABLE prunes ADD COLUMN call_id TEXT;             -- the client's id of its tool call
+        ALTER TABLE prunes ADD COLUMN marker_tokens INTEGER;    -- of tokens_after
+        ALTER TABLE recoveries ADD COLUMN call_id TEXT;
+    ",
+    ],
 }];
 
 pub(crate) fn insert_prune(connection: &Connection, row: &PruneRow) -> rusqlite::Result<()> {
     let elapsed_us = i64::try_from(row.elapsed.as_micros()).unwrap_or(i64::MAX);
-    let own: [(&str, &dyn ToSql); 7] = [
+    let own: [(&str, &dyn ToSql); 8] = [
         ("kind", &row.kind.name()),
         ("lines_before", &number(row.lines_before)),
         ("lines_after", &number(row.lines_after)),
         ("tokens_before", &number(row.tokens_before)),
         ("tokens_after", &number(row.tokens_after)),
+        ("marker_tokens", &row.marker_tokens.map(number)),
         ("elapsed_us", &elapsed_us),
         ("fallback", &row.fallback.map(|warning| warning.code())),
     ];
@@ -74,7 +84,7 @@ fn insert(
     caller: &Caller,
     own: &[(&str, &dyn ToSql)],
 ) -> rusqlite::Result<()> {
-    let shared: [(&str, &dyn ToSql); 8] = [
+    let shared: [(&str, &dyn ToSql); 9] = [
         ("prune_id", &prune_id),
         ("at", &at_ms),
         ("tool", &caller.tool),
@@ -83,6 +93,7 @@ fn insert(
         ("session", &caller.session),
         ("project", &caller.project),
         ("model", &caller.model),
+        ("call_id", &caller.call_id),
     ];
     let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = shared.iter().chain(own).copied().unzip();
     let places = vec!["?"; names.len()].join(", ");
@@ -159,6 +170,47 @@ pub(crate) fn recent_prunes(connection: &Connection, limit: usize) -> rusqlite::
             lines_before: row.get(5)?,
             lines_after: row.get(6)?,
             goal: None,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The prunes that cut something since `at_ms`, the earliest first.
+pub(crate) fn prunes_since(connection: &Connection, at_ms: i64) -> rusqlite::Result<Vec<LedgerPrune>> {
+    let mut query = connection.prepare(
+        "SELECT prune_id, at, tool, door, client, session, call_id, tokens_before, tokens_after,
+                coalesce(marker_tokens, 0) FROM prunes
+         WHERE at >= ?1 AND lines_after < lines_before ORDER BY at, id",
+    )?;
+    let rows = query.query_map([at_ms], |row| {
+        Ok(LedgerPrune {
+            prune_id: row.get(0)?,
+            at_ms: row.get(1)?,
+            tool: row.get(2)?,
+            door: row.get(3)?,
+            client: row.get(4)?,
+            session: row.get(5)?,
+            call_id: row.get(6)?,
+            tokens_before: row.get(7)?,
+            tokens_after: row.get(8)?,
+            marker_tokens: row.get(9)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The recoveries since `at_ms`, the earliest first.
+pub(crate) fn recoveries_since(connection: &Connection, at_ms: i64) -> rusqlite::Result<Vec<LedgerRecovery>> {
+    let mut query = connection.prepare(
+        "SELECT prune_id, at, door, client, tokens FROM recoveries WHERE at >= ?1 ORDER BY at, id",
+    )?;
+    let rows = query.query_map([at_ms], |row| {
+        Ok(LedgerRecovery {
+            prune_id: row.get(0)?,
+            at_ms: row.get(1)?,
+            door: row.get(2)?,
+            client: row.get(3)?,
+            tokens: row.get(4)?,
         })
     })?;
     rows.collect()

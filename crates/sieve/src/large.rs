@@ -141,6 +141,7 @@ impl Sieve {
             lines_after: pruned.stats.kept_lines,
             tokens_before: pruned.stats.tokens_est_before,
             tokens_after: pruned.stats.tokens_est_after,
+            marker_tokens: None,
             elapsed: started.elapsed(),
             fallback: None,
         });

@@ -56,6 +56,34 @@ pub struct RecentPrune {
     pub goal: Option<String>,
 }
 
+/// A prune that cut something, as the ledger has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerPrune {
+    pub prune_id: String,
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+    pub tool: String,
+    pub door: String,
+    pub client: Option<String>,
+    pub session: Option<String>,
+    pub call_id: Option<String>,
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+    /// Of those after, the markers; 0 where they were not counted.
+    pub marker_tokens: u64,
+}
+
+/// A recovery, as the ledger has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerRecovery {
+    pub prune_id: String,
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+    pub door: String,
+    pub client: Option<String>,
+    pub tokens: u64,
+}
+
 #[derive(Debug, PartialEq)]
 pub(crate) struct PruneRow {
     pub(crate) prune_id: String,
@@ -66,6 +94,8 @@ pub(crate) struct PruneRow {
     pub(crate) lines_after: usize,
     pub(crate) tokens_before: usize,
     pub(crate) tokens_after: usize,
+    /// Of those after, the markers, where they were counted.
+    pub(crate) marker_tokens: Option<usize>,
     pub(crate) elapsed: Duration,
     pub(crate) fallback: Option<PruneWarning>,
 }
@@ -139,6 +169,18 @@ impl Ledger {
         Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
     }
 
+    /// The prunes that cut something and the recoveries since then, the earliest first.
+    pub(crate) fn since(
+        &self,
+        since: SystemTime,
+    ) -> Result<(Vec<LedgerPrune>, Vec<LedgerRecovery>), StoreError> {
+        let at_ms = milliseconds(since);
+        let read = |connection: &Connection| {
+            Ok((db::prunes_since(connection, at_ms)?, db::recoveries_since(connection, at_ms)?))
+        };
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
+    }
+
     pub(crate) fn count(&self) -> Result<u64, StoreError> {
         Ok(Database::read_existing(&self.path, db::COMPONENTS, db::count)?.unwrap_or_default())
     }
@@ -188,8 +230,8 @@ pub(crate) fn milliseconds(time: SystemTime) -> i64 {
 }
 
 fn shorten(caller: &mut Caller) {
-    let Caller { is_anonymous: _, tool, door, client, session, project, model } = caller;
-    let optional = [client, session, project, model].into_iter().flatten();
+    let Caller { is_anonymous: _, tool, door, client, session, project, model, call_id } = caller;
+    let optional = [client, session, project, model, call_id].into_iter().flatten();
     for name in [tool, door].into_iter().chain(optional) {
         name.truncate(name.floor_char_boundary(NAME_BYTES));
     }

@@ -33,7 +33,7 @@ use originals::spool::text_of;
 use originals::{OriginalError, OriginalStore};
 
 pub use large::{LargePruneRequest, LargePruned};
-pub use ledger::{LedgerTotals, PruneSavings, RecentPrune};
+pub use ledger::{LedgerPrune, LedgerRecovery, LedgerTotals, PruneSavings, RecentPrune};
 pub use marker::{MarkerForm, is_marker, prune_ids_in};
 pub use pasted::{LineRanges, PastedCuts, PastedError};
 #[doc(hidden)]
@@ -184,6 +184,14 @@ impl Sieve {
     /// Totals over the ledger, without rows that are still queued.
     pub fn ledger_totals(&self) -> Result<LedgerTotals, StoreError> {
         self.store.as_ref().map_or(Ok(LedgerTotals::default()), |store| store.ledger.totals())
+    }
+
+    /// The prunes that cut something and the recoveries since then, the earliest first.
+    pub fn ledger_since(
+        &self,
+        since: SystemTime,
+    ) -> Result<(Vec<LedgerPrune>, Vec<LedgerRecovery>), StoreError> {
+        self.store.as_ref().map_or_else(|| Ok(Default::default()), |store| store.ledger.since(since))
     }
 
     /// What the prunes of these ids saved since then. `None` if there is no ledger; none is created.

@@ -224,9 +224,15 @@ fn row_of(request: &PruneRequest<'_>, caller: &Caller, started: Instant, pruned:
         lines_after: pruned.stats.kept_lines,
         tokens_before: pruned.stats.tokens_est_before,
         tokens_after: pruned.stats.tokens_est_after,
+        marker_tokens: Some(marker_tokens(&pruned.annotations)),
         elapsed: started.elapsed(),
         fallback: pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback),
     }
+}
+
+fn marker_tokens(cuts: &[CutAnnotation]) -> usize {
+    // With the newline after each.
+    cuts.iter().map(|cut| cut.marker.len() + 1).sum::<usize>() / 4
 }
 
 /// Whether the cuts save more than their markers add. The first marker is the longest, so a single small cut may not.

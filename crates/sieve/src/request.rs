@@ -20,6 +20,8 @@ pub struct Caller {
     pub session: Option<String>,
     pub project: Option<String>,
     pub model: Option<String>,
+    /// The client's id of its tool call.
+    pub call_id: Option<String>,
 }
 
 /// A text that may be cut.
