@@ -17,7 +17,7 @@ use tamis_sieve::{Sieve, SieveSettings};
 use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, stdio};
+use crate::{print, startup, stdio};
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const SHORTEST_TIMEOUT_MS: u64 = 100;
@@ -59,7 +59,7 @@ pub(crate) fn run() -> CliResult {
     }
     let variable = |name: &str| std::env::var_os(name);
     let log = variable("TAMIS_LOG").and_then(|log| log.into_string().ok()).filter(|log| !log.is_empty());
-    setup::start_logging(log.as_deref().unwrap_or(DEFAULT_LOG))?;
+    startup::start_logging(log.as_deref().unwrap_or(DEFAULT_LOG))?;
     let folder = folder(variable("MCP_PRUNER_CWD"))?;
     let timeout = timeout(variable("PRUNER_TIMEOUT_MS").as_ref());
     let pruner = pruner(variable("PRUNER_URL"), timeout);

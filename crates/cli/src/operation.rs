@@ -17,7 +17,7 @@ use tamis_tools::{Access, Context, Failure, PruneJob, Services};
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, signals, style};
+use crate::{print, signals, startup, style};
 
 /// The services and the runtime of a command.
 pub(crate) struct Operations {
@@ -42,7 +42,7 @@ const FEW_LINES: usize = 20;
 impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
         let environment = ConfigEnvironment::of_process();
-        let mut config = setup::load_failing_open(&environment)?;
+        let mut config = startup::load_failing_open(&environment)?;
         let runtime = DetachedRuntime::on_this_thread()?;
         let max_chars = &mut config.sieve.max_input_chars.value;
         // A lower limit than the default is the user's wish; the default is for tools that must answer at once.
@@ -51,7 +51,7 @@ impl Operations {
             *max_chars = (*max_chars).max(LARGE_TEXT_BYTES);
         }
         let max_large_bytes = prunes_large.then_some(config.sieve.max_bytes.value);
-        let services = setup::services(&config)?;
+        let services = startup::services(&config)?;
         let has_advised = Cell::new(false);
         Ok(Operations { services, command, environment, runtime, has_advised, max_large_bytes })
     }
@@ -61,7 +61,7 @@ impl Operations {
         &self,
         operation: impl AsyncFnOnce(Context) -> Result<T, Failure>,
     ) -> Result<T, CliError> {
-        let caller = setup::person(&self.environment, self.command);
+        let caller = startup::person(&self.environment, self.command);
         let context = Context::new(Arc::clone(&self.services), caller, Access::Full);
         let cancellation = context.cancellation.clone();
         let outcome = self.runtime.block_on(async {
@@ -129,7 +129,7 @@ impl Operations {
         query: &str,
     ) -> CliResult {
         let request = LargePruneRequest { goal, options, max_bytes: self.max_large_bytes.unwrap_or(0) };
-        let caller = setup::person(&self.environment, self.command);
+        let caller = startup::person(&self.environment, self.command);
         let pruned = self.services.sieve.prune_large(text, &request, &mut Stdout, &caller, &|| false)?;
         if pruned.prune_id.is_none() {
             print_warnings(&pruned.warnings);

@@ -8,7 +8,7 @@ use tamis_tools::{assembled_output, limit_note};
 
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
-use crate::{print, setup};
+use crate::{print, startup};
 
 /// Run a command, and keep the output that answers a question
 ///
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     } else if !output.is_empty() {
         operations.print_answer(None, output, &answer)?;
     }
-    setup::finish(&operations.services);
+    startup::finish(&operations.services);
     CliError::passed(code, signal)
 }
 

@@ -7,7 +7,7 @@ use tamis_tools::{Access, Context, Progress, Registry, Reply};
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
-use crate::{input, print, setup, signals};
+use crate::{input, print, signals, startup};
 
 /// Call a tool by name and print its answer
 ///
@@ -24,16 +24,17 @@ pub(crate) struct Call {
 
 pub(crate) fn run(arguments: Call) -> CliResult {
     let environment = ConfigEnvironment::of_process();
-    let config = setup::load(&environment)?;
+    let config = startup::load(&environment)?;
     let input = if arguments.input == "-" { input::stdin()? } else { arguments.input.into_bytes() };
     let input: Value = serde_json::from_slice(&input).map_err(|error| {
         CliError::usage(format_args!("invalid JSON input: {error}"))
             .hint(format!("`tamis tools --json` shows the input schema of `{}`", arguments.name))
     })?;
-    let services = setup::services(&config)?;
+    let services = startup::services(&config)?;
     let runtime = DetachedRuntime::on_this_thread()?;
     let reply = runtime.block_on(async {
-        let mut context = Context::new(Arc::clone(&services), setup::person(&environment, ""), Access::Full);
+        let mut context =
+            Context::new(Arc::clone(&services), startup::person(&environment, ""), Access::Full);
         let (progress, mut updates) = Progress::channel();
         context.progress = progress;
         let cancellation = context.cancellation.clone();
@@ -60,6 +61,6 @@ pub(crate) fn run(arguments: Call) -> CliResult {
             Err(if unknown { error.hint("`tamis tools` lists the tools") } else { error })
         }
     };
-    setup::finish(&services);
+    startup::finish(&services);
     printed
 }

@@ -5,7 +5,7 @@ use tamis_config::{
 };
 
 use crate::error::{CliError, CliResult};
-use crate::{escape, print, setup};
+use crate::{escape, print, startup};
 
 /// Show and change settings
 ///
@@ -88,7 +88,7 @@ fn list(environment: &ConfigEnvironment, explain: bool, json: bool) -> CliResult
     if json {
         let settings: Vec<_> = config.settings().iter().map(as_json).collect();
         print::json(
-            &json!({"settings": settings, "remarks": setup::config_warnings(&config).collect::<Vec<_>>()}),
+            &json!({"settings": settings, "remarks": startup::config_warnings(&config).collect::<Vec<_>>()}),
         )?;
         return first_of(errors);
     }
@@ -107,7 +107,7 @@ fn list(environment: &ConfigEnvironment, explain: bool, json: bool) -> CliResult
         let row = |setting: &Setting| [setting.name.to_owned(), value_of(setting)];
         print::columns(&config.settings().iter().map(row).collect::<Vec<_>>())?;
     }
-    for warning in setup::config_warnings(&config) {
+    for warning in startup::config_warnings(&config) {
         print::note(format_args!("warning: {warning}"));
     }
     first_of(errors)

@@ -10,7 +10,7 @@ use tamis_trace::{ToolCallCounts, erase_indexes, index_files};
 
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{print, setup};
+use crate::{print, startup};
 
 /// Show or erase stored data
 #[derive(Args)]
@@ -73,7 +73,7 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: Data) -> CliResult {
-    let config = setup::load(&ConfigEnvironment::of_process())?;
+    let config = startup::load(&ConfigEnvironment::of_process())?;
     match arguments.command {
         DataCommand::Show(show) => self::show(&config, &show),
         DataCommand::Purge(erase) => self::erase(&config, &erase),
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: Data) -> CliResult {
 }
 
 fn show(config: &Config, arguments: &Show) -> CliResult {
-    let services = setup::services(config)?;
+    let services = startup::services(config)?;
     let holdings = services.sieve.storage_report();
     // An unreadable ledger is already among the problems.
     let savings = services.sieve.ledger_totals().unwrap_or_default();
@@ -89,7 +89,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
     let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
     let codebases = held_in(&DataDir::at(&folder).research());
-    let memos = held_in(&setup::artifacts(config));
+    let memos = held_in(&startup::artifacts(config));
     let agents = AgentsFolder::of(config);
     let mut problems = holdings.problems.clone();
     let uses = services.sessions().map_or(Ok(Vec::new()), |sessions| sessions.trace.call_counts());
@@ -140,7 +140,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
         }));
     }
     let ledger_rows = print::count(holdings.ledger_rows, "row");
-    let (memos, artifacts) = (print::count(memos.0, "memo"), setup::artifacts(config));
+    let (memos, artifacts) = (print::count(memos.0, "memo"), startup::artifacts(config));
     let rows = [
         ("folder", folder.display().to_string()),
         ("originals", originals(&holdings)),
@@ -265,7 +265,7 @@ fn saved(savings: &LedgerTotals) -> String {
 }
 
 fn erase(config: &Config, arguments: &Erase) -> CliResult {
-    let services = setup::services(config)?;
+    let services = startup::services(config)?;
     let data_dir = DataDir::at(config.data_dir());
     let all = !(arguments.recovery || arguments.ledger || arguments.trace || arguments.research);
     let purge = PurgeRequest {

@@ -1,18 +1,15 @@
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
 use serde_json::json;
 use tamis_clients::find_program;
-use tamis_config::{ConfigEnvironment, ConfigError, project_root};
+use tamis_config::ConfigEnvironment;
 use tamis_doctor::{Doctor, Finding, Verdict};
-use tamis_setup::{Setup, SetupEnvironment};
-use tamis_store::DataDir;
 
 use super::setup::user_command;
 use super::trace::refresh;
 use crate::error::{CliError, CliResult};
-use crate::{escape, print, setup};
+use crate::{escape, print, startup};
 
 /// Check that tamis is installed, connected and used
 ///
@@ -27,17 +24,9 @@ pub(crate) struct DoctorCommand {
 
 pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
     let environment = ConfigEnvironment::of_process();
-    let config = setup::load_failing_open(&environment)?;
-    let home = environment.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let setup = Setup {
-        data: DataDir::at(config.data_dir()),
-        environment: SetupEnvironment {
-            home: home.ok_or(ConfigError::NoHome)?,
-            project: project_root(&environment.working_dir),
-            variables: environment.variables.clone(),
-        },
-    };
-    let trace = setup::trace(&config, &[])?;
+    let config = startup::load_failing_open(&environment)?;
+    let setup = startup::client_setup(&config, &environment)?;
+    let trace = startup::trace(&config, &[])?;
     // In a folder that cannot be trusted, nothing is written.
     if setup.data.secure().is_ok() {
         refresh(&trace)?;
@@ -45,7 +34,7 @@ pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
     let path = environment.variables.get("PATH");
     let doctor = Doctor {
         command: &user_command(&setup)?,
-        program: setup::this_program()?,
+        program: startup::this_program()?,
         on_path: find_program("tamis", path.map(|path| path.as_os_str())),
         setup: &setup,
         trace: &trace,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::operation::share;
-use crate::{diagnostics, print, setup, signals};
+use crate::{diagnostics, print, signals, startup};
 
 /// Put any MCP server behind tamis
 ///
@@ -64,10 +64,10 @@ const DEFAULT_MIN_CHARS: usize = 4_000;
 pub(crate) fn run(arguments: Gateway) -> CliResult {
     let servers = servers(&arguments)?;
     let environment = ConfigEnvironment::of_process();
-    let config = setup::load_failing_open(&environment)?;
-    let services = setup::services(&config)?;
+    let config = startup::load_failing_open(&environment)?;
+    let services = startup::services(&config)?;
     let settings =
-        GatewaySettings { servers, pruning: pruning(&arguments), project: setup::project(&environment) };
+        GatewaySettings { servers, pruning: pruning(&arguments), project: startup::project(&environment) };
     if std::io::stdin().is_terminal() {
         print::note(
             "waiting for MCP messages on stdin: `tamis gateway` is for coding agents, which start it themselves; \
@@ -78,13 +78,13 @@ pub(crate) fn run(arguments: Gateway) -> CliResult {
     // One thread for signals and HTTP, while this one waits; messages over stdio and pruning have threads of their own.
     let runtime = DetachedRuntime::with_worker()?;
     let ended = runtime.block_on(async {
-        tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK));
+        tokio::spawn(startup::clean_up_now_and_then(Arc::clone(&services), startup::CLEAN_UP_CHECK));
         let shutdown = CancellationToken::new();
         tokio::spawn(signals::watch(shutdown.clone()));
         tamis_gateway::serve(settings, Arc::clone(&services), std::io::stdin(), std::io::stdout(), shutdown)
             .await
     });
-    setup::finish(&services);
+    startup::finish(&services);
     ended.map_err(explain)
 }
 

@@ -8,7 +8,7 @@ use tamis_codebase::{Case, FileSearch, FileSearchError, FoundFile, FoundLine, St
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
 use crate::style::{self, Style};
-use crate::{escape, input, print, setup};
+use crate::{escape, input, print, startup};
 
 /// Search files, and keep the matches that answer a question
 ///
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
         (false, Some(_)) if !text.is_empty() => operations.print_answer(None, text, answer)?,
         (false, _) => {}
     }
-    setup::finish(&operations.services);
+    startup::finish(&operations.services);
     CliError::passed(Some(code), None)
 }
 

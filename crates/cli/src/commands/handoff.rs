@@ -5,7 +5,7 @@ use tamis_research::{Handoff, Reference, ReferenceState, ResumeError, ResumedHan
 
 use super::research::question::{QuestionArgs, RootArgs};
 use crate::error::{CliError, CliResult};
-use crate::{escape, print, setup, wrap};
+use crate::{escape, print, startup, wrap};
 
 /// Write and resume handoffs
 ///
@@ -141,8 +141,8 @@ fn render(resumed: &ResumedHandoff, width: usize) -> String {
 
 fn list(arguments: &List) -> CliResult {
     // Their folder does not depend on the roots.
-    let config = setup::load(&ConfigEnvironment::of_process())?;
-    let names = list_handoffs(&setup::artifacts(&config)).map_err(resume_error)?;
+    let config = startup::load(&ConfigEnvironment::of_process())?;
+    let names = list_handoffs(&startup::artifacts(&config)).map_err(resume_error)?;
     if arguments.json {
         return print::json(&json!({"handoffs": names}));
     }

@@ -15,7 +15,7 @@ use tamis_hook::{Hook, HookCalls, HookResult, LeftReason};
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
-use crate::setup;
+use crate::startup;
 
 /// The client goes on without a reply after this, unless the configuration sets another time.
 const DEADLINE: Duration = Duration::from_millis(150);
@@ -123,7 +123,7 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
     if io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut input).is_err() {
         return;
     }
-    let sieve = setup::sieve(&config);
+    let sieve = startup::sieve(&config);
     let hook = Hook {
         client,
         sieve: &sieve,
@@ -153,7 +153,7 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
 
 /// Removes expired originals in a process of its own: the client waits for this one.
 fn clean_up_later() {
-    let Ok(program) = setup::this_program() else { return };
+    let Ok(program) = startup::this_program() else { return };
     let mut command = Command::new(program);
     command.arg("__clean-up").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // In a group of its own, so that the end of the client does not end it.
@@ -166,6 +166,6 @@ pub(crate) struct CleanUp {}
 
 pub(crate) fn clean_up() -> CliResult {
     let (config, _) = Config::explain(&ConfigEnvironment::of_process());
-    setup::sieve(&config).clean_up_if_due();
+    startup::sieve(&config).clean_up_if_due();
     Ok(())
 }

@@ -7,7 +7,7 @@ use tamis_server::{Served, ServerProfile, listed_bytes};
 use tamis_tools::{Access, Credentials, Registry, Tool, Toolset};
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, stdio};
+use crate::{print, startup, stdio};
 
 /// Width of the list of tools in the help.
 const HELP_WIDTH: usize = 78;
@@ -26,10 +26,10 @@ pub(crate) struct Mcp {
 
 pub(crate) fn run(arguments: Mcp) -> CliResult {
     let environment = ConfigEnvironment::of_process();
-    let config = setup::load(&environment)?;
+    let config = startup::load(&environment)?;
     let registry = registry(&config, &arguments.tools)?;
     let has_research = registry.list(Access::Full).any(|tool| tool.toolset == Toolset::Research);
-    let services = setup::services(&config)?;
+    let services = startup::services(&config)?;
     let served = Served {
         registry: Arc::new(registry),
         services: Arc::clone(&services),
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
                 tokio::task::spawn_blocking(move || services.research().is_some());
             }
             // Later, because the client waits for its first answer.
-            setup::clean_up_now_and_then(services, setup::CLEAN_UP_CHECK).await;
+            startup::clean_up_now_and_then(services, startup::CLEAN_UP_CHECK).await;
         }
     };
     if std::io::stdin().is_terminal() {
@@ -53,15 +53,15 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
              hint: `claude mcp add tamis -- tamis mcp` adds it to Claude Code; Ctrl-D ends it",
         );
     }
-    let ended = stdio::serve(served, setup::project(&environment), meanwhile);
-    setup::finish(&services);
+    let ended = stdio::serve(served, startup::project(&environment), meanwhile);
+    startup::finish(&services);
     ended
 }
 
 /// The named tools. Without an identity the agents' tools are left out, and naming them is an error at once instead of one in
 /// every call.
 fn registry(config: &Config, names: &[String]) -> Result<Registry, CliError> {
-    let has_identity = setup::identity(config)?.is_some();
+    let has_identity = startup::identity(config)?.is_some();
     let choices = names.iter().map(|name| Choice::parse(name)).collect::<Result<Vec<_>, _>>()?;
     if !has_identity && choices.iter().any(Choice::is_for_agents) {
         return Err(CliError::usage("cannot serve toolset `agents`: this process has no agent identity")

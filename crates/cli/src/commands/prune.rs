@@ -14,7 +14,7 @@ use super::read::one_or_all;
 use crate::error::{CliError, CliResult};
 use crate::input::{self, Input, MAX_INPUT_BYTES};
 use crate::operation::{LARGE_TEXT_BYTES, Operations, PruneSummary, share, utf8_or_print};
-use crate::{print, setup, style};
+use crate::{print, startup, style};
 
 /// Cut a text down to what a goal needs
 ///
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
     if !answers.is_empty() {
         print::json(&one_or_all(answers, files.len()))?;
     }
-    setup::finish(&operations.services);
+    startup::finish(&operations.services);
     CliError::last_of(failed)
 }
 

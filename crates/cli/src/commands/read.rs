@@ -7,7 +7,7 @@ use tamis_sieve::LineRanges;
 
 use crate::error::{CliError, CliResult};
 use crate::operation::{AnswerArgs, Operations};
-use crate::{input, print, setup};
+use crate::{input, print, startup};
 
 /// Print files, or the part of each that answers a question
 ///
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: Read) -> CliResult {
     if answer.json && !answers.is_empty() {
         print::json(&one_or_all(answers, files.len()))?;
     }
-    setup::finish(&operations.services);
+    startup::finish(&operations.services);
     CliError::last_of(failed)
 }
 

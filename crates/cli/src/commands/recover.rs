@@ -7,7 +7,7 @@ use tamis_store::DataDir;
 use crate::error::{CliError, CliResult};
 use crate::operation::{Operations, Stdout};
 use crate::table::{self, Align, Table};
-use crate::{escape, input, print, setup, times};
+use crate::{escape, input, print, startup, times};
 
 /// How every prune id begins.
 const ID: &str = "prn_";
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     } else {
         print::line(recovered.raw_text)?;
     }
-    setup::finish(&operations.services);
+    startup::finish(&operations.services);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use tamis_tools::RemotePruner;
 
 use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult, Kind};
-use crate::{escape, input, setup, signals};
+use crate::{escape, input, signals, startup};
 
 /// Signals closer together than this count as one.
 const ONCE: Duration = Duration::from_millis(300);
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: Run) -> CliResult {
         .flag("run.pruner_enabled", switch)
         .flag("run.allow_bash", arguments.allow_bash.then_some("true"));
     // Invalid settings of the pruner disable the pruner, not the run.
-    let (config, problem) = setup::load_for_run(&environment)?;
+    let (config, problem) = startup::load_for_run(&environment)?;
     let provider = tamis_clients::provider_named(&arguments.provider)
         .ok_or_else(|| CliError::usage(format!("unknown provider `{}`", arguments.provider)))?;
     let prompt = prompt(arguments.prompt.as_deref())?;

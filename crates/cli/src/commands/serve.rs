@@ -15,8 +15,8 @@ use tamis_tools::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
-use crate::setup::help_with_default;
-use crate::{print, setup, signals};
+use crate::startup::help_with_default;
+use crate::{print, signals, startup};
 
 /// The lock of the process that starts a server, in the folder of agents.
 pub(crate) const START_LOCK: &str = "serve.lock";
@@ -54,14 +54,14 @@ pub(crate) struct Serve {
 
 pub(crate) fn run(arguments: Serve) -> CliResult {
     if arguments.stop {
-        return stop(&DataDir::at(setup::load(&ConfigEnvironment::of_process())?.data_dir()));
+        return stop(&DataDir::at(startup::load(&ConfigEnvironment::of_process())?.data_dir()));
     }
     let environment = ConfigEnvironment::of_process()
         .flag("http.host", arguments.host)
         .flag("http.port", arguments.port)
         .flag("http.pruner_port", arguments.pruner_port)
         .flag("http.prune_port", arguments.prune_port);
-    let config = setup::load(&environment)?;
+    let config = startup::load(&environment)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::internal)?;
     let served = runtime.block_on(serve(&config));
@@ -96,7 +96,7 @@ async fn serve(config: &Config) -> CliResult {
     let start_lock = start_lock(config);
     let bound = listeners(config).await?;
     let token = token(config, &bound)?;
-    let services = setup::services(config)?;
+    let services = startup::services(config)?;
     let shutdown = CancellationToken::new();
     let settings = HttpSettings {
         max_body_bytes: config.http.max_body_bytes.value,
@@ -119,7 +119,7 @@ async fn serve(config: &Config) -> CliResult {
         agents.lead(&own_url(&bound), print_leadership).map_err(CliError::internal)?;
     }
     drop(start_lock);
-    tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
+    tokio::spawn(startup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
     services.workbench.process_groups.end_all().await;
@@ -127,7 +127,7 @@ async fn serve(config: &Config) -> CliResult {
         if let Some(agents) = services.agents() {
             resign(agents);
         }
-        setup::finish(&services);
+        startup::finish(&services);
     };
     tokio::task::spawn_blocking(finish).await.map_err(CliError::internal)
 }

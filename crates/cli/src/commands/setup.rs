@@ -3,14 +3,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tamis_clients::find_program;
-use tamis_config::{ConfigEnvironment, ConfigError, project_root};
-use tamis_setup::{
-    PlannedChange, Setup, SetupClient, SetupEnvironment, SetupError, SetupPart, SetupScope, SetupStep,
-};
-use tamis_store::DataDir;
+use tamis_config::ConfigEnvironment;
+use tamis_setup::{PlannedChange, Setup, SetupClient, SetupError, SetupPart, SetupScope, SetupStep};
 
 use crate::error::{CliError, CliResult};
-use crate::{escape, print, setup};
+use crate::{escape, print, startup};
 
 /// Connect coding agents and editors to tamis
 ///
@@ -101,16 +98,8 @@ struct Outcome {
 
 pub(crate) fn run(arguments: SetupCommand) -> CliResult {
     let environment = ConfigEnvironment::of_process();
-    let config = setup::load(&environment)?;
-    let home = environment.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let planner = Setup {
-        data: DataDir::at(config.data_dir()),
-        environment: SetupEnvironment {
-            home: home.ok_or(ConfigError::NoHome)?,
-            project: project_root(&environment.working_dir),
-            variables: environment.variables.clone(),
-        },
-    };
+    let config = startup::load(&environment)?;
+    let planner = startup::client_setup(&config, &environment)?;
     // A dry run changes nothing, so it waits for nothing.
     let _lock = match arguments.dry_run {
         true => None,
@@ -252,7 +241,7 @@ fn removal(change: &PlannedChange, is_trial: bool) -> Outcome {
 /// the one on PATH if that is this program, because it stays valid after an update. A project's file is shared, so there it is
 /// the name alone.
 fn command(planner: &Setup, scope: SetupScope) -> Result<String, CliError> {
-    let program = setup::this_program()?;
+    let program = startup::this_program()?;
     if on_path(planner, &program).is_none() {
         let reason = match scope {
             SetupScope::User => "clients will start it from where it is now",
@@ -268,7 +257,7 @@ fn command(planner: &Setup, scope: SetupScope) -> Result<String, CliError> {
 
 /// The command of one user's clients.
 pub(super) fn user_command(planner: &Setup) -> Result<String, CliError> {
-    let program = setup::this_program()?;
+    let program = startup::this_program()?;
     Ok(on_path(planner, &program).unwrap_or(program).display().to_string())
 }
 

@@ -4,7 +4,7 @@ use tamis_server::ServerToken;
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup};
+use crate::{print, startup};
 
 /// Print the access token of `tamis serve`
 ///
@@ -13,7 +13,7 @@ use crate::{print, setup};
 pub(crate) struct TokenCommand {}
 
 pub(crate) fn run(_: TokenCommand) -> CliResult {
-    let config = setup::load(&ConfigEnvironment::of_process())?;
+    let config = startup::load(&ConfigEnvironment::of_process())?;
     let token = match &config.http.token.value {
         Some(chosen) => ServerToken::chosen(chosen.reveal())?,
         None => {

@@ -15,7 +15,7 @@ use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 use crate::commands::serve::START_LOCK;
 use crate::error::CliError;
 use crate::progress::Spinner;
-use crate::{escape, setup};
+use crate::{escape, startup};
 
 /// Time limit until it answers. It reconciles first, which takes longer with many agents.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -110,7 +110,7 @@ fn start(config: &Config, data_dir: &DataDir, port: Option<u16>) -> Result<Child
     let log = open_log(&path)
         .with_context(|| format!("cannot write {}", path.display()))
         .map_err(CliError::failed)?;
-    let mut command = Command::new(setup::this_program()?);
+    let mut command = Command::new(startup::this_program()?);
     command.arg("serve");
     if let Some(port) = port {
         command.args(["--port", &port.to_string()]);

@@ -9,7 +9,7 @@ use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings};
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
-use crate::setup;
+use crate::startup;
 
 /// How long to wait for another coordinator when one has just ended, while the user waits.
 const ABSENCE_LIMIT: Duration = Duration::from_secs(2);
@@ -21,19 +21,19 @@ pub(super) struct AgentsFolder {
 
 impl AgentsFolder {
     pub(super) fn of_process() -> Result<AgentsFolder, CliError> {
-        let config = setup::load(&ConfigEnvironment::of_process())?;
+        let config = startup::load(&ConfigEnvironment::of_process())?;
         let data_dir = DataDir::at(config.data_dir());
         Ok(AgentsFolder { config, data_dir })
     }
 
     /// The tables, made when they are missing.
     pub(super) fn archive(&self) -> Result<Archive, CliError> {
-        Ok(Archive::open(&setup::agents_database(&self.config))?)
+        Ok(Archive::open(&startup::agents_database(&self.config))?)
     }
 
     /// The tables, if there is a database: reading does not create one.
     pub(super) fn archive_if_there(&self) -> Result<Option<Archive>, CliError> {
-        if !setup::agents_database(&self.config).exists() {
+        if !startup::agents_database(&self.config).exists() {
             return Ok(None);
         }
         self.archive().map(Some)
@@ -54,7 +54,7 @@ impl AgentsFolder {
         &self,
         request: impl AsyncFnOnce(Arc<AgentService>) -> Result<T, AgentsError>,
     ) -> Result<T, CliError> {
-        let settings = setup::agents_settings(&self.config, setup::this_program()?);
+        let settings = startup::agents_settings(&self.config, startup::this_program()?);
         let agents = Arc::new(AgentService::new(AgentServiceSettings {
             absent_coordinator: AbsentCoordinator::TakeLock,
             absence_limit: ABSENCE_LIMIT,

@@ -13,8 +13,8 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::interrupts::Interrupts;
 use crate::progress::Spinner;
-use crate::setup::help_with_default;
-use crate::{escape, print, setup};
+use crate::startup::help_with_default;
+use crate::{escape, print, startup};
 
 /// A question and its limits.
 #[derive(Args)]
@@ -58,8 +58,8 @@ impl RootArgs {
                 Some(joined.into_string().map_err(|_| CliError::usage("--root must be UTF-8"))?)
             }
         };
-        let config = setup::load(&ConfigEnvironment::of_process().flag("research.roots", roots))?;
-        setup::researcher(&config, false)
+        let config = startup::load(&ConfigEnvironment::of_process().flag("research.roots", roots))?;
+        startup::researcher(&config, false)
     }
 }
 

@@ -7,7 +7,7 @@ use tamis_clients::{RunOutcome, RunTotals};
 use tamis_config::Config;
 use tamis_sieve::{PruneSavings, Sieve};
 
-use crate::{print, setup};
+use crate::{print, startup};
 
 /// Time limit for the ledger to show the last prunes: a pruner writes its rows after its answers. Runs without cuts do not
 /// wait.
@@ -28,7 +28,7 @@ pub(super) fn summarise(
         format!("{agent}: {}, {}", counted(totals.turns, "turn"), counted(totals.tool_calls, "tool call"));
     if wired {
         line.push_str(&format!(", {} of them through the pruner", print::grouped(totals.pruner_calls)));
-        let ledger = || look(&setup::sieve(config), prune_ids, begun);
+        let ledger = || look(&startup::sieve(config), prune_ids, begun);
         if let Some(savings) = savings(totals, prune_ids, ledger) {
             line.push_str(&format!("; {savings}"));
         }

@@ -14,7 +14,7 @@ use tamis_trace::{Project, SessionFilter, TimeSpan, Trace};
 use super::indexing;
 use crate::commands::data;
 use crate::error::CliError;
-use crate::setup;
+use crate::startup;
 
 /// Which logs to read, and the form of the output.
 #[derive(Args)]
@@ -37,8 +37,8 @@ impl Source {
 
     /// Past sessions, with the index as it is.
     pub(crate) fn unread(&self) -> Result<Trace, CliError> {
-        let config = setup::load(&ConfigEnvironment::of_process())?;
-        setup::trace(&config, &self.logs)
+        let config = startup::load(&ConfigEnvironment::of_process())?;
+        startup::trace(&config, &self.logs)
     }
 }
 

@@ -12,7 +12,7 @@ use super::prices::{Cost, Prices};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{escape, print, setup};
+use crate::{escape, print, startup};
 
 /// Show token usage
 ///
@@ -43,7 +43,7 @@ const GROUPINGS: [(&str, UsageGrouping, &str); 5] = [
 ];
 
 pub(crate) fn run(arguments: &Usage) -> CliResult {
-    let config = setup::load(&ConfigEnvironment::of_process())?;
+    let config = startup::load(&ConfigEnvironment::of_process())?;
     let own = &config.trace.prices;
     let prices = Prices::with(&own.value).map_err(|error| {
         CliError::usage(format_args!("trace.prices from {}: {error}", own.source))

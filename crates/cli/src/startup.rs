@@ -16,6 +16,7 @@ use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
 use tamis_server::ServerToken;
+use tamis_setup::{Setup, SetupEnvironment};
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Pruner, Research, Services, Sessions, Workbench};
@@ -311,6 +312,19 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
         ..ModelSettings::at(address, usage, config.model.concurrent.value)
     };
     Ok(Some(Model::new(settings)))
+}
+
+/// Where the clients' own configuration files are.
+pub(crate) fn client_setup(config: &Config, environment: &ConfigEnvironment) -> Result<Setup, CliError> {
+    let home = environment.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    Ok(Setup {
+        data: DataDir::at(config.data_dir()),
+        environment: SetupEnvironment {
+            home: home.ok_or(ConfigError::NoHome)?,
+            project: project_root(&environment.working_dir),
+            variables: environment.variables.clone(),
+        },
+    })
 }
 
 /// Past sessions in these files and folders, or in the configured ones, or in the agents' own. Given logs have a separate
