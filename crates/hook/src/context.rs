@@ -1,4 +1,4 @@
-//! What a session tells: the last words of the person and of the agent, what the model was already shown, and how a command
+//! What a session tells: the latest messages of the person and of the agent, what the model was already shown, and how a command
 //! ended. Read from the end of the client's log, since a hook has only milliseconds.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, output_of};
-use tamis_logs::last_words::LastWords;
+use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
 use tamis_logs::reading::{LogItem, each_event, reader_of};
@@ -28,7 +28,7 @@ const LONGEST_HEAD: u64 = 64 << 10;
 
 /// What a session tells.
 pub(crate) struct SessionContext {
-    pub(crate) words: LastWords,
+    pub(crate) messages: LatestMessages,
     /// None where it is not known what the model has in its context.
     pub(crate) memory: Option<ShownMemory>,
     /// Of the command whose output this is, where the log has it.
@@ -36,12 +36,12 @@ pub(crate) struct SessionContext {
 }
 
 impl SessionContext {
-    /// The context where only the last words are known.
-    pub(crate) fn of_words(person: &str, agent: &str) -> SessionContext {
-        let mut words = LastWords::default();
-        words.person_wrote(person);
-        words.agent_wrote(agent);
-        SessionContext { words, memory: None, exit_code: None }
+    /// The context where only the latest messages are known.
+    pub(crate) fn of_messages(person: &str, agent: &str) -> SessionContext {
+        let mut messages = LatestMessages::default();
+        messages.person_wrote(person);
+        messages.agent_wrote(agent);
+        SessionContext { messages, memory: None, exit_code: None }
     }
 }
 
@@ -174,7 +174,7 @@ struct Collector {
 
 impl Collector {
     fn new(client: Client, call_id: Option<&str>) -> Collector {
-        let session = SessionContext { words: LastWords::default(), memory: None, exit_code: None };
+        let session = SessionContext { messages: LatestMessages::default(), memory: None, exit_code: None };
         let call_id = call_id.map(str::to_owned);
         Collector { client, session, results: Vec::new(), call_id, calls: HashMap::new() }
     }
@@ -243,10 +243,10 @@ impl Collector {
         }
         match &event.body {
             EventBody::User(_) | EventBody::SlashCommand { .. } => {
-                self.session.words.person_wrote(&event.body.prompt());
+                self.session.messages.person_wrote(&event.body.prompt());
             }
             EventBody::Message(content) | EventBody::Reasoning(content) => {
-                self.session.words.agent_wrote(&content.to_text());
+                self.session.messages.agent_wrote(&content.to_text());
             }
             EventBody::ToolCall(call) => {
                 let details = CallDetails::of(&call.name, &call.arguments.to_value());

@@ -1,7 +1,7 @@
 //! Prunes what a client's own tools print, on its way to the model.
 //!
 //! A client runs a hook after each of its tools and sends it JSON: which tool, with which arguments, and what it printed.
-//! [`Hook::run`] takes the text out of it, prunes it for the last words of the session, and builds the reply that makes this
+//! [`Hook::run`] takes the text out of it, prunes it for the latest messages of the session, and builds the reply that makes this
 //! client show the pruned text instead. Before a tool that writes, it refuses markers, which stand for lines that were cut.
 //! [`HookCalls`] records every call, so that silence can be told from having nothing to do.
 //!

@@ -33,7 +33,7 @@ pub(crate) struct HookPayload<'a> {
     /// Gemini CLI: the tool whose output this call stands in for.
     #[serde(borrow, default)]
     pub(crate) original_request_name: Option<Cow<'a, str>>,
-    /// OpenCode: the last words of the person and of the agent.
+    /// OpenCode: the latest messages of the person and of the agent.
     #[serde(borrow, default)]
     pub(crate) person: Option<Cow<'a, str>>,
     #[serde(borrow, default)]

@@ -116,7 +116,7 @@ impl Hook<'_> {
 
     fn session(&self, payload: &HookPayload<'_>) -> Result<SessionContext, LeftReason> {
         let session = match self.client {
-            Client::OpenCode => SessionContext::of_words(
+            Client::OpenCode => SessionContext::of_messages(
                 payload.person.as_deref().unwrap_or_default(),
                 payload.agent.as_deref().unwrap_or_default(),
             ),
@@ -151,7 +151,7 @@ impl Hook<'_> {
         }
         let details = CallDetails::of(payload.tool(), &payload.arguments());
         let call = details.words.as_deref().or(details.paths.first().map(String::as_str)).unwrap_or_default();
-        let goal = overheard_goal(session.words.agent(), call, session.words.person());
+        let goal = overheard_goal(session.messages.agent(), call, session.messages.person());
         if goal.is_empty() {
             return Err(LeftReason::NoGoal);
         }

@@ -30,7 +30,7 @@ pub use report::{NeededLine, ReplayedResult, SavingsPart, SavingsReport, Savings
 /// How to read the report; part of it.
 const RULES: &[&str] = &[
     "Results of reading, searching, fetching and running are put through the sieve with the defaults of tamis's tools, each \
-     for the agent's last words before the call, the call itself, and the person's last words. Of a result, only what the client would have \
+     for the agent's latest message before the call, the call itself, and the person's latest message. Of a result, only what the client would have \
      sent to the model counts. Line numbers that a client puts before a file's lines are left out on both sides, and markers \
      count as tokens.",
     "Runs of six lines or more that the session was already shown word for word are cut too: since its last compaction, \

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
-use tamis_logs::last_words::LastWords;
+use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
 use tamis_prune::{ShownMemory, overheard_goal};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
@@ -41,7 +41,7 @@ pub(super) struct Replay {
 /// One stream of a session.
 struct Conversation {
     client: Client,
-    words: LastWords,
+    messages: LatestMessages,
     open: Vec<(Option<String>, String, CallDetails)>,
     known: Known,
     watched: Watched,
@@ -82,7 +82,7 @@ impl Replay {
             EventBody::Message(content) | EventBody::Reasoning(content) => {
                 let text = content.to_text();
                 conversation.watched.quoted(&text, number);
-                conversation.words.agent_wrote(&text);
+                conversation.messages.agent_wrote(&text);
             }
             EventBody::ToolCall(call) => conversation.called(call, number),
             EventBody::ToolResult(result) => conversation.answered(result, number, sieve, recorder),
@@ -99,7 +99,7 @@ impl Conversation {
     fn new(client: Client, shown_window: usize) -> Conversation {
         Conversation {
             client,
-            words: LastWords::default(),
+            messages: LatestMessages::default(),
             open: Vec::new(),
             known: Known::default(),
             watched: Watched::default(),
@@ -112,7 +112,7 @@ impl Conversation {
 
     fn person_said(&mut self, text: &str) {
         self.gave(text);
-        self.words.person_wrote(text);
+        self.messages.person_wrote(text);
     }
 
     /// The agent has these lines, whatever is cut elsewhere.
@@ -195,7 +195,7 @@ impl Conversation {
             return self.received(&label, &text);
         }
         let call = used.words.as_deref().or(used.paths.first().map(String::as_str)).unwrap_or_default();
-        let goal = overheard_goal(self.words.agent(), call, self.words.person());
+        let goal = overheard_goal(self.messages.agent(), call, self.messages.person());
         if goal.is_empty() {
             recorder.savings.skipped.without_goal += 1;
             return self.received(&label, &text);

@@ -40,7 +40,7 @@ function hook(event) {
 const quietly = (handler) => (...values) => handler(...values).catch(() => {})
 
 export const Tamis = async ({ directory }) => {
-  // The last words of the person and of the agent, by session: they are the goal.
+  // The latest messages of the person and of the agent, by session: they are the goal.
   const sessions = new Map()
 
   function session(id) {

@@ -1,13 +1,13 @@
-//! The last words of a session: what a tool result is read for.
+//! The latest messages of a session, which say what a tool result is read for.
 
 /// What the person wrote last, and what the agent has written since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LastWords {
+pub struct LatestMessages {
     person: String,
     agent: String,
 }
 
-impl LastWords {
+impl LatestMessages {
     /// The person wrote this. What the agent wrote before was about something else.
     pub fn person_wrote(&mut self, text: &str) {
         text.clone_into(&mut self.person);
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn the_agents_words_are_those_since_the_persons_last() {
-        let mut words = LastWords::default();
+        let mut words = LatestMessages::default();
         assert_eq!((words.person(), words.agent()), ("", ""));
         words.agent_wrote("hello");
         words.person_wrote("why?");
