@@ -14,6 +14,7 @@ mod claude;
 mod client;
 mod codex;
 mod event;
+mod hooks;
 mod interactive;
 mod json;
 mod lifecycle;
@@ -25,6 +26,7 @@ mod wiring;
 
 pub use client::Client;
 pub use event::{ClientEvent, ClientTool, McpServerStatus, OutputStream};
+pub use hooks::{ClientHooks, HookEvent, HookedOutput, HookedTool};
 pub use interactive::{
     INTERACTIVE_AGENTS, InteractiveAgent, InteractiveLaunch, InteractiveOptions, interactive_agent,
 };

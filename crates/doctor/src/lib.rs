@@ -88,7 +88,7 @@ impl Doctor<'_> {
                 continue;
             }
             findings.push(self.connection(*client, SetupPart::Mcp));
-            if client.has_hooks() {
+            if let Some(hooked) = client.hooked_client() {
                 let mut hooks = self.connection(*client, SetupPart::Hooks);
                 let since = millis(self.now - LOOK_BACK);
                 let is_recent = |call: &&HookCall| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since);
@@ -101,10 +101,8 @@ impl Doctor<'_> {
                 }
                 let is_connected = hooks.fix.is_none();
                 findings.push(hooks);
-                if is_connected
-                    && let Some(client) = Client::ALL.iter().find(|other| other.name() == client.name())
-                {
-                    findings.extend(self.traffic(*client, &calls));
+                if is_connected {
+                    findings.extend(self.traffic(hooked, &calls));
                 }
             }
         }

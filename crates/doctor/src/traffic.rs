@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use tamis_clients::Client;
-use tamis_hook::HookCall;
+use tamis_hook::{HookCall, HookOutcome, LeftReason};
 use tamis_logs::event::{EventBody, EventStream, Millis};
 use tamis_trace::{SessionFilter, Trace, TraceError};
 
@@ -24,18 +24,6 @@ pub struct HookTraffic {
     pub failed: usize,
 }
 
-/// The tools that a client's hooks are for, as its logs name them.
-fn hooked_tools(client: Client) -> &'static [&'static str] {
-    match client {
-        Client::ClaudeCode => &["Bash", "Read", "Grep"],
-        Client::Codex => &["exec_command", "shell", "shell_command", "local_shell"],
-        Client::Gemini => {
-            &["run_shell_command", "read_file", "read_many_files", "grep_search", "search_file_content"]
-        }
-        Client::OpenCode => &["bash", "read", "grep"],
-    }
-}
-
 impl HookTraffic {
     /// Reads the latest sessions of a client, from this time on.
     pub fn read(
@@ -49,11 +37,10 @@ impl HookTraffic {
             let of_client = calls.iter().filter(|call| call.client == client.name());
             of_client.filter(|call| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since))
         };
-        let count =
-            |outcomes: &[&str]| recent().filter(|call| outcomes.contains(&call.outcome.as_str())).count();
-        traffic.unknown_forms = count(&["unknown_form"]);
-        traffic.too_slow = count(&["too_slow"]);
-        traffic.failed = count(&["recovery_unavailable", "internal_error", "not_delivered"]);
+        let count = |reason| recent().filter(|call| call.outcome == HookOutcome::Left(reason)).count();
+        traffic.unknown_forms = count(LeftReason::UnknownForm);
+        traffic.too_slow = count(LeftReason::TooSlow);
+        traffic.failed = recent().filter(|call| call.outcome.is_failure()).count();
         let filter = SessionFilter { provider: Some(client), since: Some(since), ..SessionFilter::default() };
         for session in trace.sessions(&filter, None, MOST_SESSIONS)? {
             let mut open = HashSet::new();
@@ -61,7 +48,7 @@ impl HookTraffic {
             trace.events(&session, 0, &mut |_, event| {
                 if event.stream == EventStream::Main && event.at.is_some_and(|at| at >= since) {
                     match &event.body {
-                        EventBody::ToolCall(call) if hooked_tools(client).contains(&call.name.as_ref()) => {
+                        EventBody::ToolCall(call) if client.hooks().is_logged_name(&call.name) => {
                             open.extend(call.id.as_deref().map(str::to_owned));
                         }
                         EventBody::ToolResult(result) => {
@@ -77,8 +64,7 @@ impl HookTraffic {
             })?;
             let reached = recent()
                 .filter(|call| call.session.as_deref() == Some(&session.id))
-                // Calls before a file is written, and those for a file that stood in for an output.
-                .filter(|call| !["no_marker", "refused", "stand_in"].contains(&call.outcome.as_str()))
+                .filter(|call| call.outcome.is_about_output())
                 .count();
             traffic.logged += logged;
             traffic.reached += reached.min(logged);

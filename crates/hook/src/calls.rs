@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, private_file};
 
-use crate::HookResult;
+use crate::{HookOutcome, HookResult};
 
 /// Then the file becomes the old one, and the old one before it goes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -23,7 +23,7 @@ pub struct HookCall {
     pub tool: Option<String>,
     /// The client's id of the tool call.
     pub call_id: Option<String>,
-    pub outcome: String,
+    pub outcome: HookOutcome,
     pub elapsed_ms: u64,
 }
 
@@ -47,7 +47,7 @@ impl HookCalls {
             session: result.session.clone(),
             tool: result.tool.clone(),
             call_id: result.call_id.clone(),
-            outcome: result.outcome.name().to_owned(),
+            outcome: result.outcome,
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let mut line = serde_json::to_string(&call).map_err(io::Error::other)?;

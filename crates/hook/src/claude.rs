@@ -1,6 +1,7 @@
 //! Claude Code: `updatedToolOutput` must be the tool's whole output object, or it is ignored.
 
 use serde_json::{Value, json};
+use tamis_clients::HookedOutput;
 use tamis_redact::Redactor;
 use tamis_sieve::is_marker;
 
@@ -8,23 +9,24 @@ use crate::LeftReason;
 use crate::payload::HookPayload;
 use crate::prune::ToolText;
 
-/// The tools whose output is pruned, where the text is in it, and whether the client numbers its lines.
-const TOOLS: &[(&str, &str, bool)] =
-    &[("Bash", "/stdout", false), ("Read", "/file/content", true), ("Grep", "/content", false)];
-
 /// The text of a tool's output, and the output around it.
 pub(crate) struct ClaudeOutput {
     response: Value,
     pointer: &'static str,
 }
 
-pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(ClaudeOutput, ToolText), LeftReason> {
-    let Some((_, pointer, is_numbered)) = TOOLS.iter().find(|(name, ..)| *name == payload.tool()) else {
-        return Err(LeftReason::OtherEvent);
+pub(crate) fn open(
+    payload: &HookPayload<'_>,
+    printed: HookedOutput,
+) -> Result<(ClaudeOutput, ToolText), LeftReason> {
+    let pointer = match printed {
+        HookedOutput::Command => "/stdout",
+        HookedOutput::File => "/file/content",
+        HookedOutput::Matches => "/content",
     };
     let mut response = payload.response();
     let is_other = |kind: &Value| kind.as_str().is_some_and(|kind| kind != "text");
-    let is_list = payload.tool() == "Grep" && response.get("content").is_none();
+    let is_list = printed == HookedOutput::Matches && response.get("content").is_none();
     if is_list
         || response.get("type").is_some_and(is_other)
         || response.get("isImage") == Some(&Value::Bool(true))
@@ -43,7 +45,9 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(ClaudeOutput, ToolText)
         return Err(LeftReason::UnknownForm);
     };
     let Value::String(text) = text else { return Err(LeftReason::UnknownForm) };
-    Ok((ClaudeOutput { response, pointer }, ToolText { is_numbered: *is_numbered, ..ToolText::new(text) }))
+    // The client numbers the lines of a file.
+    let is_numbered = printed == HookedOutput::File;
+    Ok((ClaudeOutput { response, pointer }, ToolText { is_numbered, ..ToolText::new(text) }))
 }
 
 impl ClaudeOutput {

@@ -12,9 +12,6 @@ const CUT_NOTE: &str = "Warning: truncated output";
 const CUT_NOTE_LINES: usize = 3;
 
 pub(crate) fn open(payload: &HookPayload<'_>) -> Result<ToolText, LeftReason> {
-    if payload.tool() != "Bash" {
-        return Err(LeftReason::OtherEvent);
-    }
     let Value::String(text) = payload.response() else { return Err(LeftReason::UnknownForm) };
     let keep_first_lines = if text.starts_with(CUT_NOTE) { CUT_NOTE_LINES } else { 0 };
     Ok(ToolText { keep_first_lines, must_stay: is_cut_line, ..ToolText::new(text) })

@@ -14,9 +14,6 @@ use crate::LeftReason;
 use crate::payload::HookPayload;
 use crate::prune::ToolText;
 
-const TOOLS: &[&str] =
-    &["run_shell_command", "read_file", "read_many_files", "grep_search", "search_file_content"];
-
 /// The client marks what a command printed, so that the model does not take it for instructions.
 const OPENING: &str = "<untrusted_context>\n";
 const CLOSING: &str = "\n</untrusted_context>";
@@ -51,9 +48,6 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(GeminiOutput, ToolText)
     if payload.original_request_name.is_some() {
         take_back(payload, &folder);
         return Err(LeftReason::StandIn);
-    }
-    if !TOOLS.contains(&payload.tool()) {
-        return Err(LeftReason::OtherEvent);
     }
     let response = payload.response();
     let text = match response.get("llmContent") {

@@ -22,6 +22,7 @@ mod prune;
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
 use tamis_sieve::{PruneWarning, Sieve, UnrecordedPrune};
 
@@ -76,8 +77,9 @@ impl HookResult {
     }
 }
 
-/// What came of a hook call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a hook call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HookOutcome {
     Pruned,
     /// Nothing was cut, but secrets were redacted.
@@ -85,11 +87,13 @@ pub enum HookOutcome {
     /// A write was refused, because it contained a marker.
     Refused,
     /// Everything stays as it is.
+    #[serde(untagged)]
     Left(LeftReason),
 }
 
 /// Why a hook leaves everything as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LeftReason {
     /// Nothing that the hook is for.
     OtherEvent,
@@ -117,45 +121,25 @@ pub enum LeftReason {
     NoMarker,
     /// The pruned text could not be handed over.
     NotDelivered,
-    /// The sieve had a problem.
-    Failed(PruneWarning),
     /// The deadline passed.
     TooSlow,
-}
-
-impl LeftReason {
-    /// Its name in the record of calls.
-    pub fn name(self) -> &'static str {
-        match self {
-            LeftReason::OtherEvent => "other_event",
-            LeftReason::UnknownForm => "unknown_form",
-            LeftReason::NotText => "not_text",
-            LeftReason::PartOfFile => "part_of_file",
-            LeftReason::StandIn => "stand_in",
-            LeftReason::TooShort => "too_short",
-            LeftReason::CutByClient => "cut_by_client",
-            LeftReason::OwnOutput => "own_output",
-            LeftReason::NoSession => "no_session",
-            LeftReason::NoGoal => "no_goal",
-            LeftReason::NoExitCode => "no_exit_code",
-            LeftReason::NothingToCut => "nothing_to_cut",
-            LeftReason::NoMarker => "no_marker",
-            LeftReason::NotDelivered => "not_delivered",
-            LeftReason::Failed(warning) => warning.code(),
-            LeftReason::TooSlow => "too_slow",
-        }
-    }
+    /// The sieve had a problem.
+    #[serde(untagged)]
+    Failed(PruneWarning),
 }
 
 impl HookOutcome {
-    /// Its name in the record of calls.
-    pub fn name(self) -> &'static str {
-        match self {
-            HookOutcome::Pruned => "pruned",
-            HookOutcome::Redacted => "redacted",
-            HookOutcome::Refused => "refused",
-            HookOutcome::Left(reason) => reason.name(),
-        }
+    /// Whether the call was for the output of a tool, and not for a write or for what stood in for an output.
+    pub fn is_about_output(self) -> bool {
+        use LeftReason::{NoMarker, StandIn};
+        !matches!(self, HookOutcome::Refused | HookOutcome::Left(NoMarker | StandIn))
+    }
+
+    /// Whether an output could not be pruned, its original not stored, or the pruned text not be handed over.
+    pub fn is_failure(self) -> bool {
+        use PruneWarning::{InternalError, RecoveryUnavailable};
+        let HookOutcome::Left(reason) = self else { return false };
+        matches!(reason, LeftReason::NotDelivered | LeftReason::Failed(InternalError | RecoveryUnavailable))
     }
 }
 
@@ -165,7 +149,7 @@ impl Hook<'_> {
         let Ok(payload) = HookPayload::parse(input) else {
             return HookResult::left(LeftReason::UnknownForm);
         };
-        let result = match payload.phase() {
+        let result = match payload.phase(self.client) {
             HookPhase::Before => match guard::refusal(&payload) {
                 Some(reason) => {
                     HookResult::replied(HookOutcome::Refused, guard::reply(self.client, &reason), None)

@@ -1,21 +1,20 @@
 //! OpenCode: our plugin sends the JSON, and puts the reply's `output` in place of the tool's.
 
 use serde_json::{Value, json};
+use tamis_clients::HookedOutput;
 use tamis_text::line_number;
 
 use crate::LeftReason;
 use crate::payload::HookPayload;
 use crate::prune::ToolText;
 
-const TOOLS: &[&str] = &["bash", "read", "grep"];
-
 /// The text, and what the client puts before it.
-pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(String, ToolText), LeftReason> {
-    if !TOOLS.contains(&payload.tool()) {
-        return Err(LeftReason::OtherEvent);
-    }
+pub(crate) fn open(
+    payload: &HookPayload<'_>,
+    printed: HookedOutput,
+) -> Result<(String, ToolText), LeftReason> {
     let Value::String(text) = payload.response() else { return Err(LeftReason::UnknownForm) };
-    if payload.tool() != "read" {
+    if printed != HookedOutput::File {
         return Ok((String::new(), ToolText::new(text)));
     }
     // The agent wants these lines, and markers would count from the first of them.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tamis_clients::{Client, ClientHooks};
 
 /// A hook call. Fields that a client does not send are none.
 #[derive(Debug, Deserialize)]
@@ -53,10 +54,11 @@ impl<'a> HookPayload<'a> {
         serde_json::from_str(input)
     }
 
-    pub(crate) fn phase(&self) -> HookPhase {
+    pub(crate) fn phase(&self, client: Client) -> HookPhase {
+        let ClientHooks { after, before } = client.hooks();
         match self.hook_event_name.as_ref() {
-            "PreToolUse" | "BeforeTool" => HookPhase::Before,
-            "PostToolUse" | "AfterTool" => HookPhase::After,
+            name if name == before.name => HookPhase::Before,
+            name if name == after.name => HookPhase::After,
             _ => HookPhase::Other,
         }
     }

@@ -97,9 +97,10 @@ impl Hook<'_> {
     }
 
     fn open(&self, payload: &HookPayload<'_>) -> Result<(Output, ToolText), LeftReason> {
+        let printed = self.client.hooks().output_of(payload.tool()).ok_or(LeftReason::OtherEvent)?;
         Ok(match self.client {
             Client::ClaudeCode => {
-                let (output, text) = claude::open(payload)?;
+                let (output, text) = claude::open(payload, printed)?;
                 (Output::Claude(output), text)
             }
             Client::Codex => (Output::Codex, codex::open(payload)?),
@@ -108,7 +109,7 @@ impl Hook<'_> {
                 (Output::Gemini(output), text)
             }
             Client::OpenCode => {
-                let (before, text) = opencode::open(payload)?;
+                let (before, text) = opencode::open(payload, printed)?;
                 (Output::OpenCode { before }, text)
             }
         })

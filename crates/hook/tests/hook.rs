@@ -575,20 +575,30 @@ fn calls_are_recorded_without_texts() {
     for _ in 0..20_000 {
         calls.add("claude", &result, Duration::from_millis(7)).unwrap();
     }
+    // By names, so that other programs can read it.
+    let text = fs::read_to_string(fixture.path("data/hook-calls.jsonl")).unwrap();
+    assert!(text.lines().next().unwrap().contains("\"outcome\":\"pruned\""));
     let list = calls.list();
     // The oldest are gone.
     assert!((1..20_000).contains(&list.len()), "{}", list.len());
     let last = list.last().unwrap();
     assert_eq!(
-        (
-            last.client.as_str(),
-            last.tool.as_deref(),
-            last.call_id.as_deref(),
-            last.outcome.as_str(),
-            last.elapsed_ms
-        ),
-        ("claude", Some("Bash"), Some("toolu_1"), "pruned", 7)
+        (last.client.as_str(), last.tool.as_deref(), last.call_id.as_deref(), last.outcome, last.elapsed_ms),
+        ("claude", Some("Bash"), Some("toolu_1"), HookOutcome::Pruned, 7)
     );
+}
+
+#[test]
+fn an_outcome_is_recorded_by_its_name() {
+    use tamis_sieve::PruneWarning;
+    for (outcome, name) in [
+        (HookOutcome::Refused, "refused"),
+        (HookOutcome::Left(LeftReason::TooShort), "too_short"),
+        (HookOutcome::Left(LeftReason::Failed(PruneWarning::RecoveryUnavailable)), "recovery_unavailable"),
+    ] {
+        assert_eq!(serde_json::to_value(outcome).unwrap(), name);
+        assert_eq!(serde_json::from_value::<HookOutcome>(json!(name)).unwrap(), outcome);
+    }
 }
 
 proptest! {

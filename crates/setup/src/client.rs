@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tamis_clients::find_program;
+use tamis_clients::{Client, find_program};
 
 use crate::document::{Entry, Format};
 use crate::{files, hooks};
@@ -148,12 +148,15 @@ impl SetupClient {
         }
     }
 
-    /// Whether it has hooks that tamis can use.
-    pub fn has_hooks(self) -> bool {
-        matches!(
-            self,
-            SetupClient::ClaudeCode | SetupClient::Codex | SetupClient::Gemini | SetupClient::OpenCode
-        )
+    /// The client whose hooks tamis can use.
+    pub fn hooked_client(self) -> Option<Client> {
+        match self {
+            SetupClient::ClaudeCode => Some(Client::ClaudeCode),
+            SetupClient::Codex => Some(Client::Codex),
+            SetupClient::Gemini => Some(Client::Gemini),
+            SetupClient::OpenCode => Some(Client::OpenCode),
+            SetupClient::Cursor | SetupClient::VsCode | SetupClient::Zed | SetupClient::LmStudio => None,
+        }
     }
 
     /// The setting with which the user has switched off its hooks, and the file that it is in.
@@ -316,7 +319,7 @@ impl SetupClient {
                 return None;
             }
         };
-        Some((path, format, hooks::entries(self, command)))
+        Some((path, format, hooks::entries(self.hooked_client()?, command)))
     }
 
     fn codex_folder(self, scope: SetupScope, environment: &SetupEnvironment) -> PathBuf {

@@ -1,8 +1,8 @@
-//! The hooks that clients run: which tools they are for, and the command.
+//! The hooks as clients configure them.
 
 use serde_json::{Value, json};
+use tamis_clients::{Client, ClientHooks};
 
-use crate::SetupClient;
 use crate::document::Entry;
 
 /// OpenCode has no hooks in its configuration, but loads modules.
@@ -10,62 +10,46 @@ const OPENCODE_PLUGIN: &str = include_str!("opencode-plugin.js");
 /// The program's name in that module.
 const PLUGIN_PROGRAM: &str = "const TAMIS = \"tamis\"";
 
-/// The hooks of a client: the name that it gives an event, and the tools that it is for.
-struct ClientHooks {
-    after: (&'static str, &'static str),
-    before: (&'static str, &'static str),
-    /// 5 seconds in the client's unit. `tamis hook` itself answers within 150 ms.
-    timeout: u64,
-}
-
-const CLAUDE: ClientHooks = ClientHooks {
-    after: ("PostToolUse", "Bash|Read|Grep"),
-    before: ("PreToolUse", "Write|Edit|MultiEdit|NotebookEdit"),
-    timeout: 5,
-};
-// Its models also write files by patches in the shell.
-const CODEX: ClientHooks = ClientHooks {
-    after: ("PostToolUse", "^Bash$"),
-    before: ("PreToolUse", "^(Bash|apply_patch|Edit|Write)$"),
-    timeout: 5,
-};
-const GEMINI: ClientHooks = ClientHooks {
-    after: ("AfterTool", "run_shell_command|read_file|read_many_files|grep_search|search_file_content"),
-    before: ("BeforeTool", "write_file|replace"),
-    timeout: 5000,
-};
+/// `tamis hook` itself answers within 150 ms.
+const TIMEOUT_SECONDS: u64 = 5;
 
 /// The entries of a client whose hooks are in a configuration file.
-pub(crate) fn entries(client: SetupClient, command: &str) -> Vec<Entry> {
-    let hooks = match client {
-        SetupClient::ClaudeCode => CLAUDE,
-        SetupClient::Codex => CODEX,
-        SetupClient::Gemini => GEMINI,
-        _ => return Vec::new(),
-    };
+pub(crate) fn entries(client: Client, command: &str) -> Vec<Entry> {
     let mut hook = json!({
         "type": "command",
         "command": shell_command(client, command),
-        "timeout": hooks.timeout,
+        "timeout": if client == Client::Gemini { TIMEOUT_SECONDS * 1_000 } else { TIMEOUT_SECONDS },
     });
-    if client == SetupClient::Gemini {
+    if client == Client::Gemini {
         // `/hooks disable` needs a name.
         hook["name"] = json!("tamis");
     }
-    let entry = |(event, matcher): (&str, &str)| Entry {
+    let entry = |event: &str, tools: &[&str]| Entry {
         keys: vec!["hooks".to_owned(), event.to_owned()],
         fields: vec![
-            ("matcher".to_owned(), json!(matcher)),
+            ("matcher".to_owned(), json!(matcher(client, tools))),
             ("hooks".to_owned(), Value::Array(vec![hook.clone()])),
         ],
         is_element: true,
     };
-    vec![entry(hooks.after), entry(hooks.before)]
+    let ClientHooks { after, before } = client.hooks();
+    let pruned: Vec<&str> = after.tools.iter().map(|tool| tool.name).collect();
+    vec![entry(after.name, &pruned), entry(before.name, before.tools)]
+}
+
+/// The regular expression that matches these tools.
+fn matcher(client: Client, tools: &[&str]) -> String {
+    match (client, tools) {
+        // It also matches a part of a name.
+        (Client::Codex, [tool]) => format!("^{tool}$"),
+        (Client::Codex, tools) => format!("^({})$", tools.join("|")),
+        (_, tools) => tools.join("|"),
+    }
 }
 
 /// What the client's shell runs. It succeeds also if there is no such program, or one that fails: some exit codes of a hook would
 /// block the tool.
-fn shell_command(client: SetupClient, command: &str) -> String {
+fn shell_command(client: Client, command: &str) -> String {
     let name = client.name();
     if command.contains('/') {
         let program = format!("'{}'", command.replace('\'', "'\\''"));
@@ -78,4 +62,23 @@ fn shell_command(client: SetupClient, command: &str) -> String {
 /// The module that OpenCode loads.
 pub(crate) fn opencode_plugin(command: &str) -> String {
     OPENCODE_PLUGIN.replace(PLUGIN_PROGRAM, &format!("const TAMIS = {}", json!(command)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugin_of_opencode_has_the_tools_of_the_table() {
+        let ClientHooks { after, before } = Client::OpenCode.hooks();
+        let pruned: Vec<&str> = after.tools.iter().map(|tool| tool.name).collect();
+        for (name, tools) in [("PRUNED", &pruned[..]), ("GUARDED", before.tools)] {
+            let list = json!(tools).to_string().replace(',', ", ");
+            let line = format!("const {name} = {list}\n");
+            assert!(OPENCODE_PLUGIN.contains(&line), "{line}");
+        }
+        for event in [after.name, before.name] {
+            assert!(OPENCODE_PLUGIN.contains(&format!("about(\"{event}\", ")), "{event}");
+        }
+    }
 }

@@ -102,7 +102,7 @@ impl Setup {
         parts: &[SetupPart],
         command: &str,
     ) -> Vec<Result<SetupStep, SetupError>> {
-        if !parts.contains(&SetupPart::Mcp) && !client.has_hooks() {
+        if !parts.contains(&SetupPart::Mcp) && client.hooked_client().is_none() {
             return vec![Ok(SetupStep::NoHooks)];
         }
         let files = client.files(scope, parts, command, &self.environment);

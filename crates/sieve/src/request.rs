@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tamis_prune::{DEFAULT_THRESHOLD, PruneLimits, ShownRun};
 use tamis_text::TextKind;
 
@@ -110,7 +110,7 @@ pub struct PruneStats {
 }
 
 /// What the caller should know about a result; on the wire, its [`PruneWarning::code`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PruneWarning {
     InputTooLarge,
