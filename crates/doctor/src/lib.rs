@@ -25,6 +25,9 @@ const LOOK_BACK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Fewer calls prove nothing.
 const FEWEST_CALLS: usize = 3;
 
+/// Projects have their own command, which does not depend on where the program is.
+const PROJECT_COMMAND: &str = "tamis";
+
 /// What is checked.
 pub struct Doctor<'a> {
     pub setup: &'a Setup,
@@ -102,7 +105,7 @@ impl Doctor<'_> {
                 let is_connected = hooks.fix.is_none();
                 findings.push(hooks);
                 if is_connected {
-                    findings.extend(self.traffic(hooked, &calls));
+                    findings.extend(self.traffic(*client, hooked, &calls));
                 }
             }
         }
@@ -163,8 +166,7 @@ impl Doctor<'_> {
         let subject = client.display_name();
         let command = format!("tamis setup {} --only {option}", client.name());
         for scope in [SetupScope::User, SetupScope::Project] {
-            // Projects have their own command, which does not depend on where the program is.
-            let program = if scope == SetupScope::User { self.command } else { "tamis" };
+            let program = if scope == SetupScope::User { self.command } else { PROJECT_COMMAND };
             for step in self.setup.plan(client, scope, &[part], program) {
                 match step {
                     Ok(SetupStep::Unchanged(path)) => {
@@ -188,21 +190,38 @@ impl Doctor<'_> {
         Finding::new(subject, Verdict::Note, format!("{what} not configured")).fix(command)
     }
 
+    /// What leaves one of two sets of hooks.
+    fn single_hook_fix(&self, client: SetupClient) -> String {
+        let is_there = |scope, program| {
+            let steps = self.setup.plan(client, scope, &[SetupPart::Hooks], program);
+            steps.iter().any(|step| matches!(step, Ok(SetupStep::Unchanged(_) | SetupStep::Foreign(_))))
+        };
+        let in_project = is_there(SetupScope::Project, PROJECT_COMMAND);
+        let of_user = is_there(SetupScope::User, self.command);
+        let name = client.name();
+        match (of_user, in_project) {
+            (true, true) => format!("tamis setup {name} --remove --only hooks --project"),
+            // The others are those of the plugin.
+            (true, false) | (false, true) => format!("tamis setup {name} --remove --only hooks"),
+            (false, false) => {
+                "remove one of them in the client's settings, or uninstall the plugin".to_owned()
+            }
+        }
+    }
+
     /// Whether the hooks of a client run.
-    fn traffic(&self, client: Client, calls: &[HookCall]) -> Vec<Finding> {
+    fn traffic(&self, client: SetupClient, hooked: Client, calls: &[HookCall]) -> Vec<Finding> {
         let subject = client.display_name();
-        let installed = SetupClient::named(client.name())
-            .and_then(|client| self.setup.written_at(client, SetupPart::Hooks))
-            .unwrap_or(UNIX_EPOCH);
+        let installed = self.setup.written_at(client, SetupPart::Hooks).unwrap_or(UNIX_EPOCH);
         let since = installed.max(self.now - LOOK_BACK);
-        let traffic = match HookTraffic::read(self.trace, client, millis(since), calls) {
+        let traffic = match HookTraffic::read(self.trace, hooked, millis(since), calls) {
             Ok(traffic) => traffic,
             Err(error) => {
                 let message = format!("its sessions cannot be read: {error}");
                 return vec![Finding::new(subject, Verdict::Note, message)];
             }
         };
-        let HookTraffic { logged, reached, unknown_forms, too_slow, failed } = traffic;
+        let HookTraffic { logged, reached, doubled, unknown_forms, too_slow, failed } = traffic;
         let mut findings = Vec::new();
         findings.push(if logged < FEWEST_CALLS {
             let message = format!(
@@ -211,10 +230,10 @@ impl Doctor<'_> {
             Finding::new(subject, Verdict::Fine, message)
         } else if reached == 0 {
             let message = format!("none of {logged} tool calls reached the hooks");
-            Finding::new(subject, Verdict::Problem, message).fix(silence_fix(client))
+            Finding::new(subject, Verdict::Problem, message).fix(silence_fix(hooked))
         } else if reached * 10 < logged * 9 {
             let message = format!("only {reached} of {logged} tool calls reached the hooks");
-            Finding::new(subject, Verdict::Note, message).fix(silence_fix(client))
+            Finding::new(subject, Verdict::Note, message).fix(silence_fix(hooked))
         } else {
             Finding::new(
                 subject,
@@ -222,6 +241,10 @@ impl Doctor<'_> {
                 format!("{reached} of {logged} tool calls reached the hooks"),
             )
         });
+        if doubled > 0 {
+            let message = format!("the hooks are installed twice: {doubled} outputs reached both; one acts");
+            findings.push(Finding::new(subject, Verdict::Note, message).fix(self.single_hook_fix(client)));
+        }
         if unknown_forms > 0 {
             let message =
                 format!("{unknown_forms} calls had a form that this version of tamis does not know");

@@ -18,6 +18,8 @@ pub struct HookTraffic {
     pub logged: usize,
     /// Calls that reached a hook, at most as many as were logged in each session.
     pub reached: usize,
+    /// Outputs that reached a second hook of tamis.
+    pub doubled: usize,
     pub unknown_forms: usize,
     pub too_slow: usize,
     /// The sieve could not prune them, or not store the original.
@@ -38,6 +40,7 @@ impl HookTraffic {
             of_client.filter(|call| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since))
         };
         let count = |reason| recent().filter(|call| call.outcome == HookOutcome::Left(reason)).count();
+        traffic.doubled = count(LeftReason::Doubled);
         traffic.unknown_forms = count(LeftReason::UnknownForm);
         traffic.too_slow = count(LeftReason::TooSlow);
         traffic.failed = recent().filter(|call| call.outcome.is_failure()).count();
@@ -62,10 +65,13 @@ impl HookTraffic {
                 }
                 ControlFlow::Continue(())
             })?;
-            let reached = recent()
-                .filter(|call| call.session.as_deref() == Some(&session.id))
-                .filter(|call| call.outcome.is_about_output())
-                .count();
+            let outputs = || {
+                let in_session = recent().filter(|call| call.session.as_deref() == Some(&session.id));
+                in_session.filter(|call| call.outcome.is_about_output())
+            };
+            // Two hooks may both have found an output too short.
+            let ids: HashSet<&str> = outputs().filter_map(|call| call.call_id.as_deref()).collect();
+            let reached = ids.len() + outputs().filter(|call| call.call_id.is_none()).count();
             traffic.logged += logged;
             traffic.reached += reached.min(logged);
         }

@@ -38,7 +38,11 @@ impl Home {
 
     /// Connects Claude Code, an hour before now.
     fn connect(&self) {
-        for step in self.setup.plan(SetupClient::ClaudeCode, SetupScope::User, SetupPart::ALL, "/bin/tamis") {
+        self.connect_in(SetupScope::User, "/bin/tamis");
+    }
+
+    fn connect_in(&self, scope: SetupScope, command: &str) {
+        for step in self.setup.plan(SetupClient::ClaudeCode, scope, SetupPart::ALL, command) {
             let SetupStep::Change(change) = step.unwrap() else { panic!("nothing to change") };
             self.setup.apply(&change).unwrap();
         }
@@ -175,6 +179,25 @@ fn hooks_of_a_plugin_are_not_doubled() {
     let findings = home.of_claude();
     assert_eq!(findings[1].0, Verdict::Fine, "{findings:?}");
     assert_eq!(findings[1].2, None);
+}
+
+#[test]
+fn hooks_that_are_installed_twice_are_named_with_the_command_that_removes_one() {
+    let home = Home::new();
+    home.record_calls(HookOutcome::Pruned, 2);
+    home.record_calls(HookOutcome::Left(LeftReason::Doubled), 2);
+    let last = |home: &Home| home.of_claude().pop().unwrap();
+    let message = "the hooks are installed twice: 2 outputs reached both; one acts";
+    let fixed = |fix: &str| (Verdict::Note, message.to_owned(), Some(fix.to_owned()));
+    // Neither is of setup.
+    assert_eq!(last(&home), fixed("remove one of them in the client's settings, or uninstall the plugin"));
+    home.connect();
+    assert_eq!(last(&home), fixed("tamis setup claude --remove --only hooks"));
+    home.connect_in(SetupScope::Project, "tamis");
+    assert_eq!(last(&home), fixed("tamis setup claude --remove --only hooks --project"));
+    // The second call for an output does not count as one that reached the hooks.
+    home.write_log(9, 600);
+    assert!(home.of_claude().iter().any(|(_, message, _)| message.starts_with("only 2 of 8 ")));
 }
 
 #[test]

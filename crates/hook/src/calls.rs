@@ -1,8 +1,9 @@
 //! The record of hook calls: one line of JSON each, in a file that is started anew when it is full.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,8 @@ use crate::{HookOutcome, HookResult};
 
 /// Then the file becomes the old one, and the old one before it goes.
 const MAX_BYTES: u64 = 1 << 20;
+/// Calls of hooks that run side by side are among the last bytes.
+const RECENT_BYTES: u64 = 64 << 10;
 
 /// A call of a hook, as it is recorded. It has no text of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +41,7 @@ impl HookCalls {
         HookCalls { path: data.root().join("hook-calls.jsonl"), data }
     }
 
-    /// Adds a call. Lines of this size are written at once, so calls at the same time do not mix.
+    /// Adds a call.
     pub fn add(&self, client: &str, result: &HookResult, elapsed: Duration) -> io::Result<()> {
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let call = HookCall {
@@ -50,8 +53,26 @@ impl HookCalls {
             outcome: result.outcome,
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
-        let mut line = serde_json::to_string(&call).map_err(io::Error::other)?;
-        line.push('\n');
+        self.append(&serde_json::to_string(&call).map_err(io::Error::other)?)
+    }
+
+    /// Whether this is the first call for an output, which the key identifies. The same hook may be installed twice, and a client
+    /// then runs both at the same time: the first line in the file counts.
+    pub(crate) fn claim(&self, key: &str) -> io::Result<bool> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let start = format!("{{\"claim\":{},", serde_json::Value::from(key));
+        let line = format!("{start}\"by\":\"{}-{now}\"}}", process::id());
+        self.append(&line)?;
+        let mut recent = last_bytes(&self.path)?;
+        if recent.len() < RECENT_BYTES as usize {
+            // The file may just have been started anew.
+            recent = last_bytes(&self.old()).unwrap_or_default() + &recent;
+        }
+        Ok(recent.lines().find(|line| line.starts_with(&start)) == Some(&line))
+    }
+
+    /// Adds a line. Lines of this size are written at once, so calls at the same time do not mix.
+    fn append(&self, line: &str) -> io::Result<()> {
         let is_full = || fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > MAX_BYTES);
         // Only one of several calls starts a new file.
         if is_full()
@@ -68,10 +89,10 @@ impl HookCalls {
             }
             opened => opened?,
         };
-        file.write_all(line.as_bytes())
+        file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// The calls on record, the oldest first. Lines that cannot be read are left out.
+    /// The calls on record, the oldest first. Other lines are left out.
     pub fn list(&self) -> Vec<HookCall> {
         let lines_of = |path: &Path| fs::read_to_string(path).unwrap_or_default();
         let text = lines_of(&self.old()) + &lines_of(&self.path);
@@ -81,4 +102,13 @@ impl HookCalls {
     fn old(&self) -> PathBuf {
         self.path.with_extension("jsonl.old")
     }
+}
+
+fn last_bytes(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(RECENT_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

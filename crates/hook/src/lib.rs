@@ -34,6 +34,8 @@ pub use calls::{HookCall, HookCalls};
 pub struct Hook<'a> {
     pub client: Client,
     pub sieve: &'a Sieve,
+    /// None where the data folder cannot be trusted.
+    pub calls: Option<&'a HookCalls>,
     /// Shorter texts stay as they are.
     pub min_chars: usize,
     /// Whether secrets are redacted, also in texts of which nothing is cut.
@@ -105,6 +107,8 @@ pub enum LeftReason {
     PartOfFile,
     /// The text that stands in for an output of which lines were cut.
     StandIn,
+    /// Another hook of tamis has this output: it is installed twice.
+    Doubled,
     TooShort,
     /// The client has cut it itself, or will.
     CutByClient,
@@ -129,10 +133,10 @@ pub enum LeftReason {
 }
 
 impl HookOutcome {
-    /// Whether the call was for the output of a tool, and not for a write or for what stood in for an output.
+    /// Whether the call was for the output of a tool: not for a write, not for what stood in for an output, and not the second.
     pub fn is_about_output(self) -> bool {
-        use LeftReason::{NoMarker, StandIn};
-        !matches!(self, HookOutcome::Refused | HookOutcome::Left(NoMarker | StandIn))
+        use LeftReason::{Doubled, NoMarker, StandIn};
+        !matches!(self, HookOutcome::Refused | HookOutcome::Left(Doubled | NoMarker | StandIn))
     }
 
     /// Whether an output could not be pruned, its original not stored, or the pruned text not be handed over.

@@ -10,6 +10,9 @@ use tamis_clients::{Client, ClientHooks};
 /// A hook call. Fields that a client does not send are none.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HookPayload<'a> {
+    /// The whole JSON.
+    #[serde(skip)]
+    text: &'a str,
     #[serde(borrow)]
     pub(crate) hook_event_name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -51,7 +54,18 @@ pub(crate) enum HookPhase {
 
 impl<'a> HookPayload<'a> {
     pub(crate) fn parse(input: &'a str) -> serde_json::Result<HookPayload<'a>> {
-        serde_json::from_str(input)
+        serde_json::from_str(input).map(|payload| HookPayload { text: input, ..payload })
+    }
+
+    /// What the calls of two hooks for the same output have in common, and no others.
+    pub(crate) fn output_key(&self, client: Client) -> String {
+        let session = self.session_id.as_deref().unwrap_or_default();
+        let output = match &self.tool_use_id {
+            Some(id) => Cow::Borrowed(id.as_ref()),
+            // Gemini CLI sends no id, but the time and the output.
+            None => Cow::Owned(format!("{:016x}", fnv1a(self.text.as_bytes()))),
+        };
+        format!("{} {session} {output}", client.name())
     }
 
     pub(crate) fn phase(&self, client: Client) -> HookPhase {
@@ -85,4 +99,10 @@ impl<'a> HookPayload<'a> {
 
 fn parsed(raw: Option<&RawValue>) -> Value {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null)
+}
+
+/// The same in every version of tamis, of which two may run side by side.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

@@ -14,7 +14,7 @@ use crate::claude::ClaudeOutput;
 use crate::context::{self, SessionContext};
 use crate::gemini::GeminiOutput;
 use crate::payload::HookPayload;
-use crate::{Hook, HookOutcome, HookResult, LeftReason, claude, codex, gemini, opencode};
+use crate::{Hook, HookCalls, HookOutcome, HookResult, LeftReason, claude, codex, gemini, opencode};
 
 /// Left of the deadline for writing the reply.
 const REPLY_TIME: Duration = Duration::from_millis(20);
@@ -72,6 +72,11 @@ impl Hook<'_> {
             return Err(LeftReason::TooShort);
         }
         let (mut output, mut tool_text) = self.open(payload)?;
+        // Without a record, two hooks both reply, and the client takes one of them.
+        let is_first = |calls: &HookCalls| calls.claim(&payload.output_key(self.client)).unwrap_or(true);
+        if !self.calls.is_none_or(is_first) {
+            return Err(LeftReason::Doubled);
+        }
         // First, so that no secret is shown or stored.
         let is_redacted = self.redacts && redact(&mut output, &mut tool_text);
         let session = self.session(payload);

@@ -53,7 +53,8 @@ impl Fixture {
 
     fn run_with(&self, client: Client, payload: &Value, redacts: bool) -> HookResult {
         let deadline = Instant::now() + Duration::from_secs(60);
-        Hook { client, sieve: &self.sieve, min_chars: 1_000, redacts, deadline }.run(&payload.to_string())
+        let hook = Hook { client, sieve: &self.sieve, calls: None, min_chars: 1_000, redacts, deadline };
+        hook.run(&payload.to_string())
     }
 
     /// The cut text of a marker with an id.
@@ -589,6 +590,54 @@ fn calls_are_recorded_without_texts() {
 }
 
 #[test]
+fn a_hook_that_is_installed_twice_acts_once() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let chats = fixture.write_log("tmp/p/chats/session.jsonl", &gemini_log());
+    let text = build_log();
+    let claude = claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&text));
+    let gemini = gemini_call(&chats, "run_shell_command", &text);
+    let later = |payload: &Value, key: &str, value: &str| {
+        let mut payload = payload.clone();
+        payload[key] = json!(value);
+        payload
+    };
+    for (client, payload, is_doubled) in [
+        (Client::ClaudeCode, claude.clone(), true),
+        (Client::Gemini, gemini.clone(), true),
+        // Other calls, even for the same output.
+        (Client::ClaudeCode, later(&claude, "tool_use_id", "toolu_2"), true),
+        (Client::ClaudeCode, later(&claude, "session_id", "t"), true),
+        (Client::Gemini, later(&gemini, "timestamp", "2026-11-16T12:00:00.001Z"), true),
+        // What is too short is not even looked up.
+        (
+            Client::ClaudeCode,
+            claude_call(&log, "Bash", json!({"command": "make"}), bash_response("short")),
+            false,
+        ),
+    ] {
+        let run = || {
+            let calls = HookCalls::new(DataDir::at(fixture.path("data")));
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let (sieve, calls) = (&fixture.sieve, Some(&calls));
+            let hook = Hook { client, sieve, calls, min_chars: 1_000, redacts: false, deadline };
+            hook.run(&payload.to_string()).outcome
+        };
+        // At the same time, as clients run them.
+        let outcomes: Vec<HookOutcome> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let count = |outcome| outcomes.iter().filter(|other| **other == outcome).count();
+        let expected = if is_doubled { (1, 3) } else { (0, 0) };
+        let found = (count(HookOutcome::Pruned), count(HookOutcome::Left(LeftReason::Doubled)));
+        assert_eq!(found, expected, "{outcomes:?}");
+    }
+    // The claims are not listed as calls.
+    assert_eq!(HookCalls::new(DataDir::at(fixture.path("data"))).list(), []);
+}
+
+#[test]
 fn an_outcome_is_recorded_by_its_name() {
     use tamis_sieve::PruneWarning;
     for (outcome, name) in [
@@ -615,7 +664,15 @@ proptest! {
         let fixture = Fixture::new();
         for client in Client::ALL {
             let deadline = Instant::now() + Duration::from_secs(60);
-            Hook { client: *client, sieve: &fixture.sieve, min_chars: 0, redacts: true, deadline }.run(&input);
+            let hook = Hook {
+                client: *client,
+                sieve: &fixture.sieve,
+                calls: None,
+                min_chars: 0,
+                redacts: true,
+                deadline,
+            };
+            hook.run(&input);
         }
     }
 }

@@ -97,19 +97,19 @@ fn record_slow_call(client: Client, elapsed: Duration) {
     let (done, wait) = mpsc::channel();
     thread::spawn(move || {
         let (config, _) = Config::explain(&ConfigEnvironment::of_process());
-        record(&config, client, &HookResult::left(LeftReason::TooSlow), elapsed);
+        if let Some(calls) = recorded_calls(&config) {
+            let _ = calls.add(client.name(), &HookResult::left(LeftReason::TooSlow), elapsed);
+        }
         let _ = done.send(());
     });
     let _ = wait.recv_timeout(RECORD_TIMEOUT);
 }
 
-/// Adds a call to the record, unless the data folder cannot be trusted. Then nothing was cut either.
-fn record(config: &Config, client: Client, result: &HookResult, elapsed: Duration) {
+/// The record of calls, unless the data folder cannot be trusted. Then nothing is cut either.
+fn recorded_calls(config: &Config) -> Option<HookCalls> {
     let data = DataDir::at(config.data_dir());
-    if config.data.dir.source != ConfigSource::Unset && data.secure().is_ok() {
-        // The client comes first; it has its reply.
-        let _ = HookCalls::new(data).add(client.name(), result, elapsed);
-    }
+    let is_usable = config.data.dir.source != ConfigSource::Unset && data.secure().is_ok();
+    is_usable.then(|| HookCalls::new(data))
 }
 
 /// Answers the call, unless the deadline passes first.
@@ -124,9 +124,11 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         return;
     }
     let sieve = startup::sieve(&config);
+    let calls = recorded_calls(&config);
     let hook = Hook {
         client,
         sieve: &sieve,
+        calls: calls.as_ref(),
         min_chars: config.hook.min_chars.value,
         redacts: config.hook.redact_output.value,
         deadline: started + limit,
@@ -140,7 +142,10 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         let _ = io::stdout().write_all(reply.to_string().as_bytes());
         let _ = io::stdout().flush();
     }
-    record(&config, client, &result, started.elapsed());
+    if let Some(calls) = &calls {
+        // The client comes first; it has its reply.
+        let _ = calls.add(client.name(), &result, started.elapsed());
+    }
     if let Some(prune) = result.unrecorded {
         sieve.record_shown(prune);
         sieve.flush(FLUSH_TIMEOUT);

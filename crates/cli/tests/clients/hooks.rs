@@ -408,7 +408,8 @@ fn open_code_works_with_hooks() {
 }
 
 /// The hooks of the plugin folder, which the client installs by its own command: output is pruned, and markers are not written.
-fn works_with_the_plugin(client: TestClient, install: &str) {
+/// Beside the hooks of `tamis setup`, one of the two acts.
+fn works_with_the_plugin(client: TestClient, install: &str, is_doubled: bool) {
     let clients = InstalledClients::installed();
     let tools = own_tools(client);
     let home = ClientHome::new();
@@ -430,6 +431,9 @@ fn works_with_the_plugin(client: TestClient, install: &str) {
             let text = fs::read_to_string(&config).expect("a configuration");
             fs::write(&config, text.replace("plugins = false", "plugins = true")).expect("a configuration");
         }
+        if is_doubled {
+            setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
+        }
         let mut shell = clients.beside_tools(Path::new("/bin/sh"), home.path());
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
         shell.args(["-c", install]).env("PLUGIN", plugin.canonicalize().expect("a folder"));
@@ -440,26 +444,61 @@ fn works_with_the_plugin(client: TestClient, install: &str) {
     assert_pruned(&results[0].text, &build_log());
     assert!(results[1].text.contains("`tamis recover ID LINES`"), "{}", results[1].text);
     assert!(!new.exists());
+    let home = run.into_home();
+    assert_eq!(outcomes(&home, "pruned"), 1);
+    assert_eq!(outcomes(&home, "doubled"), usize::from(is_doubled));
+    if is_doubled {
+        let mut doctor = clients.beside_tools(&tamis(), home.path());
+        doctor.arg("doctor").env("TAMIS_DATA_DIR", home.data_folder()).current_dir(home.project());
+        let report = run_bounded(doctor, LIMIT).stdout;
+        let fix = format!("fix: tamis setup {} --remove --only hooks\n", tools.setup);
+        assert!(report.contains("1 outputs reached both") && report.contains(&fix), "{report}");
+    }
 }
+
+/// The number of hook calls that ended like this.
+fn outcomes(home: &ClientHome, outcome: &str) -> usize {
+    let calls = fs::read_to_string(home.data_folder().join("hook-calls.jsonl")).expect("a record");
+    calls.matches(&format!("\"outcome\":\"{outcome}\"")).count()
+}
+
+const CLAUDE_PLUGIN: &str = "claude plugin marketplace add \"$PLUGIN\" && claude plugin install tamis@tamis";
+const CODEX_PLUGIN: &str = "codex plugin marketplace add \"$PLUGIN\" && codex plugin add tamis@tamis";
+// It asks whether the folder is trusted.
+const GEMINI_PLUGIN: &str = "echo y | gemini extensions install \"$PLUGIN\" --consent";
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_works_with_the_plugin() {
-    let install = "claude plugin marketplace add \"$PLUGIN\" && claude plugin install tamis@tamis";
-    works_with_the_plugin(TestClient::ClaudeCode, install);
+    works_with_the_plugin(TestClient::ClaudeCode, CLAUDE_PLUGIN, false);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_works_with_the_plugin() {
-    let install = "codex plugin marketplace add \"$PLUGIN\" && codex plugin add tamis@tamis";
-    works_with_the_plugin(TestClient::Codex, install);
+    works_with_the_plugin(TestClient::Codex, CODEX_PLUGIN, false);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_works_with_the_plugin() {
-    // It asks whether the folder is trusted.
-    let install = "echo y | gemini extensions install \"$PLUGIN\" --consent";
-    works_with_the_plugin(TestClient::GeminiCli, install);
+    works_with_the_plugin(TestClient::GeminiCli, GEMINI_PLUGIN, false);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_that_are_installed_twice_act_once_in_claude_code() {
+    works_with_the_plugin(TestClient::ClaudeCode, CLAUDE_PLUGIN, true);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_that_are_installed_twice_act_once_in_codex() {
+    works_with_the_plugin(TestClient::Codex, CODEX_PLUGIN, true);
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_that_are_installed_twice_act_once_in_gemini_cli() {
+    works_with_the_plugin(TestClient::GeminiCli, GEMINI_PLUGIN, true);
 }
