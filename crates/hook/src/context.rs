@@ -2,12 +2,12 @@
 //! ended. Read from the end of the client's log, since a hook has only milliseconds.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use memchr::memchr;
 use serde::Deserialize;
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, output_of};
@@ -19,6 +19,7 @@ use tamis_logs::tool_kinds::CallDetails;
 use tamis_prune::ShownMemory;
 use tamis_text::strip_line_numbers;
 
+use crate::claude_branch::ClaudeBranch;
 use crate::payload::HookPayload;
 
 /// How much of a log is read: many times what counts as shown.
@@ -59,10 +60,10 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
     let mut collector = Collector::new(client, call_id);
     match client {
         Client::ClaudeCode => {
-            let (before, since) = claude_branch(&tail);
-            collector.read_lines(client, &path, &before);
+            let ClaudeBranch { messages, recent } = ClaudeBranch::read(&tail, &path, client.shown_results());
+            collector.read_lines(client, &path, &messages);
             collector.results.clear();
-            collector.read_lines(client, &path, &since);
+            collector.read_lines(client, &path, &recent);
         }
         Client::Codex => {
             let lines = collector.without_mirrors(&tail);
@@ -90,49 +91,14 @@ fn tail_of(path: &Path) -> io::Result<String> {
     let size = file.metadata()?.len();
     let start = size.saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(size - start).unwrap_or(0) + 1);
     file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-    let tail = String::from_utf8_lossy(&bytes);
-    Ok(match tail.split_once('\n') {
-        Some((_, rest)) if start > 0 => rest.to_owned(),
-        None if start > 0 => String::new(),
-        _ => tail.into_owned(),
-    })
-}
-
-/// Where a record of Claude Code is in the conversation, which is a tree: what a person has rewound stays in the log.
-#[derive(Deserialize)]
-struct TreeNode<'a> {
-    #[serde(borrow, default)]
-    uuid: Option<Cow<'a, str>>,
-    #[serde(borrow, default, rename = "parentUuid")]
-    parent: Option<Cow<'a, str>>,
-}
-
-/// The records that lead to the last one, before and after the client last cleared results from the model's context. Those
-/// before a compaction do not lead there.
-fn claude_branch(tail: &str) -> (String, String) {
-    let mut nodes: HashMap<String, (usize, Option<String>)> = HashMap::new();
-    let mut last = None;
-    let mut cleared = 0;
-    let lines: Vec<&str> = tail.lines().collect();
-    for (index, line) in lines.iter().enumerate() {
-        if line.contains("\"applied_edits\":[{") || line.contains("\"type\":\"content-replacement\"") {
-            cleared = index + 1;
-        }
-        let Ok(TreeNode { uuid: Some(uuid), parent }) = serde_json::from_str(line) else { continue };
-        last = Some(uuid.to_string());
-        nodes.insert(uuid.into_owned(), (index, parent.map(Cow::into_owned)));
+    if start > 0 {
+        let first_line = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
+        bytes.drain(..first_line);
     }
-    let mut branch = HashSet::new();
-    while let Some((index, parent)) = last.as_ref().and_then(|uuid| nodes.remove(uuid)) {
-        branch.insert(index);
-        last = parent;
-    }
-    let kept = |range: Range<usize>| -> String {
-        range.filter(|index| branch.contains(index)).flat_map(|index| [lines[index], "\n"]).collect()
-    };
-    (kept(0..cleared), kept(cleared..lines.len()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// A record of Codex that repeats another one as the client sees it.
@@ -158,6 +124,24 @@ struct MirrorItem<'a> {
     id: Option<Cow<'a, str>>,
     #[serde(default)]
     exit_code: Option<i64>,
+}
+
+/// Passes the events of some lines of a log to `visit`.
+pub(crate) fn each_event_of(
+    client: Client,
+    path: &Path,
+    lines: &[&str],
+    visit: &mut dyn FnMut(&LogEvent<'_>),
+) {
+    let Some(mut reader) = reader_of(client, &path.to_string_lossy(), "") else { return };
+    for line in lines {
+        let chunk = Chunk::Lines { at: 0, bytes: line.as_bytes() };
+        each_event(&chunk, reader.as_mut(), &mut |item| {
+            if let LogItem::Event(event, _) = item {
+                visit(event);
+            }
+        });
+    }
 }
 
 /// Takes in the events of a log, the last of which count.
@@ -190,20 +174,14 @@ impl Collector {
         self.session
     }
 
-    fn read_lines(&mut self, client: Client, path: &Path, lines: &str) {
-        let Some(mut reader) = reader_of(client, &path.to_string_lossy(), "") else { return };
-        let chunk = Chunk::Lines { at: 0, bytes: lines.as_bytes() };
-        each_event(&chunk, reader.as_mut(), &mut |item| {
-            if let LogItem::Event(event, _) = item {
-                self.take(event);
-            }
-        });
+    fn read_lines(&mut self, client: Client, path: &Path, lines: &[&str]) {
+        each_event_of(client, path, lines, &mut |event| self.take(event));
     }
 
     /// The records of Codex without what commands printed before it was replaced. Notes how the command ended whose output is
     /// being pruned, and forgets what was taken back.
-    fn without_mirrors(&mut self, tail: &str) -> String {
-        let mut kept = String::with_capacity(tail.len());
+    fn without_mirrors<'a>(&mut self, tail: &'a str) -> Vec<&'a str> {
+        let mut kept = Vec::new();
         for line in tail.lines() {
             let may_mirror = line.contains("\"CommandExecution\"") || line.contains("\"thread_rolled_back\"");
             match may_mirror.then(|| serde_json::from_str::<Mirror<'_>>(line)) {
@@ -215,7 +193,7 @@ impl Collector {
                         self.session.exit_code = item.exit_code;
                     }
                 }
-                _ => kept.extend([line, "\n"]),
+                _ => kept.push(line),
             }
         }
         kept

@@ -12,6 +12,7 @@
 
 mod calls;
 mod claude;
+mod claude_branch;
 mod codex;
 mod context;
 mod gemini;
