@@ -32,3 +32,41 @@ mod tool_result;
 pub use config_file::{ServerListError, expand_variables};
 pub use serve::{GatewayError, serve};
 pub use settings::{GatewayPruning, GatewayServer, GatewaySettings, PrunedTools, ServerConnection};
+
+/// For the fuzz target `gateway_messages`.
+#[cfg(fuzzing)]
+pub mod fuzzing {
+    use serde_json::Value;
+
+    use crate::message::{IdKey, LineContent, json_string, replace};
+    use crate::settings::{GatewayPruning, PrunedTools};
+    use crate::tool_list::KnownTools;
+    use crate::tool_result::large_texts;
+
+    /// Checks that what the gateway changes in a line leaves the rest of it as it is.
+    pub fn check_line(line: &[u8]) {
+        let content = LineContent::of(line);
+        let Ok(text) = std::str::from_utf8(line) else { return assert!(content.messages().is_empty()) };
+        let pruning =
+            GatewayPruning { threshold: 0.5, min_chars: 4, tools: PrunedTools::All, structured: true };
+        for message in content.messages() {
+            assert!(text.contains(message.text), "a message is a part of its line");
+            message.id.map(IdKey::of);
+            message.param(&["arguments", "a"]);
+            let Some(result) = message.result else { continue };
+            let texts = large_texts(text, result, &pruning);
+            let same: Vec<_> =
+                texts.iter().map(|large| (large.range.clone(), json_string(&large.text))).collect();
+            // Numbers of any size are read as some value, so both sides lose the same.
+            let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+            assert_eq!(value(&replace(text, &same)), value(text), "the same texts in the same places");
+            let tools = |result: &str| value(result).and_then(|list| list["tools"].as_array().map(Vec::len));
+            if let Some((range, own)) = KnownTools::default().learn(text, result, r#"{"name":"own"}"#) {
+                let start = result.as_ptr() as usize - text.as_ptr() as usize;
+                let in_result = range.start - start..range.end - start;
+                let longer = replace(result, &[(in_result, own)]);
+                assert_eq!(tools(&longer), tools(result).map(|count| count + 1), "one more tool");
+            }
+        }
+    }
+}
