@@ -165,9 +165,9 @@ impl Collector {
 
     /// The session, with those results that are certain to be in the model's context.
     fn finish(mut self) -> SessionContext {
-        let mut memory = ShownMemory::new(self.client.shown_window());
-        let first = self.results.len().saturating_sub(self.client.shown_results());
-        for (label, text) in self.results.drain(first..) {
+        let mut memory =
+            ShownMemory::new(self.client.shown_window()).with_most_results(self.client.shown_results());
+        for (label, text) in self.results.drain(..) {
             memory.add(label, text, &[]);
         }
         self.session.memory = Some(memory);

@@ -23,6 +23,7 @@ const BYTES_PER_TOKEN: usize = 4;
 #[derive(Clone, Debug)]
 pub struct ShownMemory {
     window_bytes: usize,
+    most_results: usize,
     results: VecDeque<ShownResult>,
     /// Shown bytes of the results that are held.
     bytes: usize,
@@ -63,9 +64,15 @@ impl ShownMemory {
     pub fn new(window_tokens: usize) -> ShownMemory {
         ShownMemory {
             window_bytes: window_tokens.saturating_mul(BYTES_PER_TOKEN),
+            most_results: usize::MAX,
             results: VecDeque::new(),
             bytes: 0,
         }
+    }
+
+    /// The same memory, but of no more than the latest `most_results` tool results.
+    pub fn with_most_results(self, most_results: usize) -> ShownMemory {
+        ShownMemory { most_results, ..self }
     }
 
     /// Adds a tool result, without the lines that were cut from it (1-based and inclusive, in order). `label` names its call.
@@ -76,7 +83,7 @@ impl ShownMemory {
         self.bytes += result.bytes;
         self.results.push_back(result);
         while let Some(oldest) = self.results.front()
-            && self.bytes - oldest.bytes >= self.window_bytes
+            && (self.bytes - oldest.bytes >= self.window_bytes || self.results.len() > self.most_results)
         {
             self.bytes -= oldest.bytes;
             self.results.pop_front();

@@ -82,6 +82,16 @@ fn what_is_out_of_the_window_is_not_reported() {
 }
 
 #[test]
+fn only_the_latest_results_are_reported() {
+    let mut memory = ShownMemory::new(50_000).with_most_results(2);
+    memory.add("old", numbered(1..41), &[]);
+    memory.add("between", "done", &[]);
+    assert_eq!(memory.runs(&numbered(1..41)), [run(1, 40, "old", 2, 1)]);
+    memory.add("new", "done", &[]);
+    assert_eq!(memory.runs(&numbered(1..41)), []);
+}
+
+#[test]
 fn blank_lines_and_braces_are_no_run_by_themselves() {
     let mut memory = ShownMemory::new(50_000);
     let braces = "}\n\n    }\n}\n\n}\n)\n;\n\n}\n";

@@ -34,7 +34,8 @@ const RULES: &[&str] = &[
      sent to the model counts. Line numbers that a client puts before a file's lines are left out on both sides, and markers \
      count as tokens.",
     "Runs of six lines or more that the session was already shown word for word are cut too: since its last compaction, \
-     within the latest tokens of tool results that the client keeps (`shown_window`), and not themselves cut then. They are \
+     within the latest tool results that the client keeps (by their number and tokens, or `shown_window`), and not themselves \
+     cut then. They are \
      the part `already_shown`; every other cut belongs to the part of its result's kind. The parts add up to the totals.",
     "A cut line counts as edited when a later edit or patch of the same file replaces it or leans on it, as quoted when it \
      stands whole in the agent's later words, commands, patterns or files, and as read again when a later read of the same \
@@ -64,7 +65,8 @@ pub struct SavingsOptions {
     pub most_bytes: usize,
     /// Results that are shown one by one.
     pub examples: usize,
-    /// Tokens of tool results within which lines count as already shown, 0 for none; without it, the client's.
+    /// Tokens of tool results within which lines count as already shown, 0 for none; without it, the tokens and the number of
+    /// results that the client keeps.
     pub shown_window: Option<usize>,
 }
 
@@ -106,8 +108,7 @@ pub fn estimate(
     for session in &sessions {
         recorder.session = trace.short_id(&session.id)?;
         recorder.provider = Some(session.provider);
-        let window = options.shown_window.unwrap_or_else(|| session.provider.shown_window());
-        let mut replay = Replay::new(session.provider, window);
+        let mut replay = Replay::new(session.provider, options.shown_window);
         let mut flow = ControlFlow::Continue(());
         let read = trace.events(session, 0, &mut |number, event| {
             replay.take(number, event, sieve, &mut recorder);

@@ -53,8 +53,8 @@ struct Conversation {
 }
 
 impl Replay {
-    /// A replay of one session, whose lines count as shown within this many tokens of tool results.
-    pub(super) fn new(client: Client, shown_window: usize) -> Replay {
+    /// A replay of one session. `shown_window` replaces what the client is known to keep in context.
+    pub(super) fn new(client: Client, shown_window: Option<usize>) -> Replay {
         let [main, sidechain] = [(); 2].map(|()| Conversation::new(client, shown_window));
         Replay { main, sidechain, account: UsageAccount::default() }
     }
@@ -96,14 +96,18 @@ impl Replay {
 }
 
 impl Conversation {
-    fn new(client: Client, shown_window: usize) -> Conversation {
+    fn new(client: Client, shown_window: Option<usize>) -> Conversation {
+        let memory = match shown_window {
+            Some(window) => ShownMemory::new(window),
+            None => ShownMemory::new(client.shown_window()).with_most_results(client.shown_results()),
+        };
         Conversation {
             client,
             messages: LatestMessages::default(),
             open: Vec::new(),
             known: Known::default(),
             watched: Watched::default(),
-            memory: ShownMemory::new(shown_window),
+            memory,
             edits: Edits::default(),
             requests: 0,
             out_of_context: Vec::new(),

@@ -303,6 +303,31 @@ fn only_what_is_still_in_context_counts_as_shown() {
     };
     assert_eq!(shown_lines(&others(3)), 60);
     assert_eq!(shown_lines(&others(8)), 0);
+    // And it keeps no more than its last five results, however small.
+    let small_others = |count: usize| {
+        move |log: &mut Log| {
+            for number in 0..count {
+                log.call("Other", json!({})).gets(&format!("done {number}"));
+            }
+        }
+    };
+    assert_eq!(shown_lines(&small_others(4)), 60);
+    assert_eq!(shown_lines(&small_others(5)), 0);
+}
+
+#[test]
+fn a_given_window_replaces_the_clients() {
+    let mut log = Log::default();
+    log.user(QUESTION).call("Bash", json!({"command": "cat a.rs"})).gets(&wanted(0..60));
+    for number in 0..9 {
+        log.call("Other", json!({})).gets(&format!("done {number}"));
+    }
+    log.call("Bash", json!({"command": "cat a.rs b.rs"})).gets(&wanted(0..60));
+    let shown = |shown_window: Option<usize>| {
+        let report = savings_with(&log, &SavingsOptions { shown_window, ..SavingsOptions::default() });
+        report.parts.get("already_shown").map_or(0, |part| part.lines_cut)
+    };
+    assert_eq!((shown(None), shown(Some(50_000)), shown(Some(0))), (0, 60, 0));
 }
 
 #[test]
@@ -345,4 +370,9 @@ fn only_what_the_client_would_have_sent_counts() {
     let totals = savings(&log).totals;
     assert!(output.len() > 100_000 && totals.tokens_before <= 30_000 / 4, "{totals:?}");
     assert!(totals.tokens_before > 29_000 / 4, "{totals:?}");
+    assert!(totals.tokens_cut <= totals.tokens_before && totals.lines < 1_100, "{totals:?}");
+    // What the client had cut itself was no cut of ours, so reading it later is no need.
+    let middle = "a line of output, number 2000";
+    log.call("Bash", json!({"command": "make"})).gets(middle).says(middle);
+    assert_eq!(needs_of(&log), (0, 0, 0));
 }
