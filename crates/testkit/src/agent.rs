@@ -104,7 +104,7 @@ impl TestClient {
     }
 
     /// The same with the client's own tools, after `prepare` has changed the settings in its home, and how it is started. The
-    /// client, and so its hooks, have the data folder of the server. Claude Code uses no tools but those that it is allowed to.
+    /// client, and so its hooks, have the data folder of the server. The model reports tokens by the size of requests. Claude Code uses no tools but those that it is allowed to.
     pub fn run_with_own_tools(
         self,
         home: ClientHome,
@@ -121,7 +121,7 @@ impl TestClient {
                 command.arg("--dangerously-bypass-hook-trust");
             }
         };
-        self.run_prepared(home, clients, server, script, allow)
+        self.run_prepared(home, clients, server, script, true, allow)
     }
 
     /// The same in a home that may have seen something before.
@@ -132,7 +132,7 @@ impl TestClient {
         server: &StdioServer,
         script: Vec<ScriptStep>,
     ) -> TestClientRun {
-        self.run_prepared(home, clients, server, script, |_, _| {})
+        self.run_prepared(home, clients, server, script, false, |_, _| {})
     }
 
     fn run_prepared(
@@ -141,6 +141,7 @@ impl TestClient {
         clients: &InstalledClients,
         server: &StdioServer,
         script: Vec<ScriptStep>,
+        counts_tokens: bool,
         prepare: impl FnOnce(&ClientHome, &mut Command),
     ) -> TestClientRun {
         let ClientHome { folder, place } = &home;
@@ -149,6 +150,9 @@ impl TestClient {
 
         let name = server.name.clone();
         let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
+        if counts_tokens {
+            model.count_tokens();
+        }
         let setup = Setup { clients, place, server: &server, model: &model.url() };
         let mut command = match self {
             Self::ClaudeCode => claude_code::command(setup),

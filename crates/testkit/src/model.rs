@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -23,7 +24,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::script::{FINAL_TEXT, ScriptHistory, ScriptStep, StepArguments, ToolResult};
-use crate::wire::{Reply, ToolName, Wire, scripted};
+use crate::wire::{Reply, ReportedUsage, ToolName, Wire, scripted};
 
 /// How long to wait for an expected request.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -54,6 +55,7 @@ struct Shared {
     requests: Mutex<Vec<ModelRequest>>,
     arrived: Condvar,
     failure: Mutex<Option<String>>,
+    counts_tokens: AtomicBool,
 }
 
 /// The steps of one conversation.
@@ -92,6 +94,7 @@ impl ScriptedModel {
             requests: Mutex::default(),
             arrived: Condvar::new(),
             failure: Mutex::default(),
+            counts_tokens: AtomicBool::new(false),
         });
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
@@ -99,6 +102,11 @@ impl ScriptedModel {
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         runtime.spawn(async move { axum::serve(listener, router).await });
         Self { address, shared, runtime: Some(runtime) }
+    }
+
+    /// From now on, reports tokens by the size of each request, and not the same for all.
+    pub fn count_tokens(&self) {
+        self.shared.counts_tokens.store(true, Ordering::Relaxed);
     }
 
     /// `http://127.0.0.1:<port>`.
@@ -210,7 +218,11 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest<Body>) -
             None => Reply::Text(FINAL_TEXT.to_owned()),
         },
     };
-    shared.wire.respond(&path, &body, &reply)
+    let usage = match shared.counts_tokens.load(Ordering::Relaxed) {
+        true => ReportedUsage::of_request(&body),
+        false => ReportedUsage::FIXED,
+    };
+    shared.wire.respond(&path, &body, &reply, usage)
 }
 
 /// The answer to a request.

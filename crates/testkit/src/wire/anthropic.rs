@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Reply, ToolName, event_stream, items, json_response, text_of};
+use super::{Reply, ReportedUsage, ToolName, event_stream, items, json_response, text_of};
 
 pub(super) fn offered(body: &Value) -> Vec<ToolName> {
     items(&body["tools"]).filter_map(|tool| tool["name"].as_str()).map(ToolName::plain).collect()
@@ -39,13 +39,13 @@ pub(super) fn side_answer(path: &str) -> Option<Response> {
     (!path.ends_with("/messages")).then(|| json_response(&json!({})))
 }
 
-pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
+pub(super) fn respond(body: &Value, reply: &Reply, usage: ReportedUsage) -> Response {
     // Clients count usage per message id, so ids must differ.
     let id = format!("msg_scripted{}", items(&body["messages"]).count());
     let message = json!({
         "id": id, "type": "message", "role": "assistant", "model": body["model"],
         "content": [], "stop_reason": null, "stop_sequence": null,
-        "usage": {"input_tokens": 10, "output_tokens": 1},
+        "usage": {"input_tokens": usage.input, "output_tokens": 1},
     });
     let (block, stop_reason) = match reply {
         Reply::Text(text) => (json!({"type": "text", "text": text}), "end_turn"),
@@ -79,7 +79,7 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
         json!({
             "type": "message_delta",
             "delta": {"stop_reason": stop_reason, "stop_sequence": null},
-            "usage": {"output_tokens": 5},
+            "usage": {"output_tokens": usage.output},
         }),
         json!({"type": "message_stop"}),
     ];

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Reply, ToolName, event_stream, items, json_response, text_of};
+use super::{Reply, ReportedUsage, ToolName, event_stream, items, json_response, text_of};
 
 pub(super) fn offered(body: &Value) -> Vec<ToolName> {
     items(&body["tools"]).filter_map(|tool| tool["function"]["name"].as_str()).map(ToolName::plain).collect()
@@ -16,7 +16,7 @@ pub(super) fn results(body: &Value) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
+pub(super) fn respond(body: &Value, reply: &Reply, usage: ReportedUsage) -> Response {
     let (message, finish_reason) = match reply {
         Reply::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
         Reply::Call { tool, arguments, label } => {
@@ -31,7 +31,7 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
         json!({
             "id": "chatcmpl-scripted", "object": object, "created": 0, "model": body["model"],
             "choices": [choice],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+            "usage": {"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.total()},
         })
     };
     if body["stream"] != true {

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Reply, ToolName, event_stream, items, json_response, text_of};
+use super::{Reply, ReportedUsage, ToolName, event_stream, items, json_response, text_of};
 use crate::script::FINAL_TEXT;
 
 pub(super) fn offered(body: &Value) -> Vec<ToolName> {
@@ -40,24 +40,25 @@ pub(super) fn side_answer(path: &str, body: &Value) -> Option<Response> {
             "reasoning": FINAL_TEXT, "next_speaker": "user", "model_choice": "flash",
             "complexity_reasoning": FINAL_TEXT, "complexity_score": 1,
         });
-        whole_or_stream(path, &json!({"text": answer.to_string()}))
+        whole_or_stream(path, &json!({"text": answer.to_string()}), ReportedUsage::FIXED)
     })
 }
 
-pub(super) fn respond(path: &str, reply: &Reply) -> Response {
+pub(super) fn respond(path: &str, reply: &Reply, usage: ReportedUsage) -> Response {
     let part = match reply {
         Reply::Text(text) => json!({"text": text}),
         Reply::Call { tool, arguments, .. } => {
             json!({"functionCall": {"name": tool.name, "args": arguments}})
         }
     };
-    whole_or_stream(path, &part)
+    whole_or_stream(path, &part, usage)
 }
 
-fn whole_or_stream(path: &str, part: &Value) -> Response {
+fn whole_or_stream(path: &str, part: &Value, usage: ReportedUsage) -> Response {
     let answer = json!({
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+        "usageMetadata": {"promptTokenCount": usage.input, "candidatesTokenCount": usage.output,
+            "totalTokenCount": usage.total()},
         "modelVersion": "scripted", "responseId": "scripted",
     });
     if path.ends_with(":streamGenerateContent") {

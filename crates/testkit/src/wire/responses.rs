@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Reply, ToolName, event_stream, items, text_of};
+use super::{Reply, ReportedUsage, ToolName, event_stream, items, text_of};
 
 pub(super) fn offered(body: &Value) -> Vec<ToolName> {
     items(&body["tools"])
@@ -30,7 +30,7 @@ pub(super) fn results(body: &Value) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
+pub(super) fn respond(body: &Value, reply: &Reply, usage: ReportedUsage) -> Response {
     let item = match reply {
         Reply::Text(text) => json!({
             "type": "message", "id": "msg_scripted", "role": "assistant", "status": "completed",
@@ -60,8 +60,9 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
     completed["status"] = json!("completed");
     completed["output"] = json!([item]);
     completed["usage"] = json!({
-        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
+        "input_tokens": usage.input, "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.total(),
     });
     let mut events = vec![
         json!({"type": "response.created", "response": response}),
