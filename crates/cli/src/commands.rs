@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod data;
 mod doctor;
+mod gain;
 mod gateway;
 mod grep;
 mod handoff;
@@ -14,6 +15,7 @@ mod hook;
 pub(crate) mod mcp;
 mod minder;
 mod prune;
+mod reach;
 mod read;
 mod recover;
 mod research;
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Setup(setup::SetupCommand),
     Hook(hook::HookCommand),
     Doctor(doctor::DoctorCommand),
+    Reach(reach::ReachCommand),
+    Gain(gain::GainCommand),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Gateway(gateway::Gateway),
@@ -74,6 +78,8 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Setup(arguments) => setup::run(arguments),
         Command::Hook(arguments) => hook::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Reach(arguments) => reach::run(&arguments),
+        Command::Gain(arguments) => gain::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Gateway(arguments) => gateway::run(arguments),

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &["clients", "codebase", "logs", "redact", "store"]),
     ("doctor", &["clients", "hook", "logs", "setup", "store", "trace"]),
     ("savings", &["clients", "logs", "prune", "redact", "sieve", "text", "trace"]),
+    ("gain", &["clients", "logs", "savings", "sieve", "store", "text", "trace"]),
     (
         "tools",
         &[
@@ -62,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "coordinator",
             "doctor",
+            "gain",
             "hook",
             "gateway",
             "http",

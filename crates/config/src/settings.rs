@@ -119,6 +119,8 @@ settings! {
         /// How long a client waits for `hook`, in milliseconds; then it shows what its tool printed
         deadline: Duration = Span::Milliseconds, "hook.deadline_ms", ["TAMIS_HOOK_DEADLINE_MS"],
             or(Duration::from_millis(150));
+        /// Tools whose output `hook` does not prune: `Read`, or `claude:Read` for one client
+        skip_tools: Vec<String> = TextList, "hook.skip_tools", ["TAMIS_HOOK_SKIP_TOOLS"], optional(), or_default();
         /// Whether `hook` replaces secrets in what the client's own tools print, as far as hooks reach it
         redact_output: bool = Switch, "redact.output", ["TAMIS_REDACT_OUTPUT"], or(false);
     }

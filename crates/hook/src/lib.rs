@@ -39,6 +39,8 @@ pub struct Hook<'a> {
     pub calls: Option<&'a HookCalls>,
     /// Shorter texts stay as they are.
     pub min_chars: usize,
+    /// Tools whose output is not pruned: `Read`, or `claude:Read` for one client.
+    pub skip_tools: &'a [String],
     /// Whether secrets are redacted, also in texts of which nothing is cut.
     pub redacts: bool,
     /// The client waits no longer than this.
@@ -111,6 +113,8 @@ pub enum LeftReason {
     /// Another hook of tamis has this output: it is installed twice.
     Doubled,
     TooShort,
+    /// The user does not want the output of this tool to be pruned.
+    SwitchedOff,
     /// The client has cut it itself, or will.
     CutByClient,
     /// The output of tamis, or a text with its markers.

@@ -135,6 +135,14 @@ impl Hook<'_> {
         Ok(session)
     }
 
+    fn is_switched_off(&self, tool: &str) -> bool {
+        let is_named = |name: &String| match name.split_once(':') {
+            Some((client, name)) => client == self.client.name() && name == tool,
+            None => name == tool,
+        };
+        self.skip_tools.iter().any(is_named)
+    }
+
     /// The pruned text, which the ledger has not counted.
     fn cut(
         &self,
@@ -142,6 +150,9 @@ impl Hook<'_> {
         session: &SessionContext,
         tool_text: &ToolText,
     ) -> Result<(String, UnrecordedPrune), LeftReason> {
+        if self.is_switched_off(payload.tool()) {
+            return Err(LeftReason::SwitchedOff);
+        }
         let text = tool_text.text.as_str();
         if text.len() < self.min_chars {
             return Err(LeftReason::TooShort);

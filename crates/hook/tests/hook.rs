@@ -53,7 +53,15 @@ impl Fixture {
 
     fn run_with(&self, client: Client, payload: &Value, redacts: bool) -> HookResult {
         let deadline = Instant::now() + Duration::from_secs(60);
-        let hook = Hook { client, sieve: &self.sieve, calls: None, min_chars: 1_000, redacts, deadline };
+        let hook = Hook {
+            client,
+            sieve: &self.sieve,
+            calls: None,
+            min_chars: 1_000,
+            skip_tools: &[],
+            redacts,
+            deadline,
+        };
         hook.run(&payload.to_string())
     }
 
@@ -143,6 +151,27 @@ fn lines_that_claude_code_numbers_stay_where_they_are() {
     }
     assert_pruned(&fixture, &text, pruned);
     assert_eq!(output["file"]["numLines"], pruned.split('\n').count());
+}
+
+#[test]
+fn tools_that_are_switched_off_are_not_pruned() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let payload = claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&build_log()));
+    for (skipped, outcome) in [
+        ("Bash", HookOutcome::Left(LeftReason::SwitchedOff)),
+        ("claude:Bash", HookOutcome::Left(LeftReason::SwitchedOff)),
+        ("codex:Bash", HookOutcome::Pruned),
+        ("bash", HookOutcome::Pruned),
+        ("claude:Read", HookOutcome::Pruned),
+    ] {
+        let skip_tools = &["Grep".to_owned(), skipped.to_owned()];
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let (client, sieve) = (Client::ClaudeCode, &fixture.sieve);
+        let hook =
+            Hook { client, sieve, calls: None, min_chars: 1_000, skip_tools, redacts: false, deadline };
+        assert_eq!(hook.run(&payload.to_string()).outcome, outcome, "{skipped}");
+    }
 }
 
 #[test]
@@ -620,7 +649,8 @@ fn a_hook_that_is_installed_twice_acts_once() {
             let calls = HookCalls::new(DataDir::at(fixture.path("data")));
             let deadline = Instant::now() + Duration::from_secs(60);
             let (sieve, calls) = (&fixture.sieve, Some(&calls));
-            let hook = Hook { client, sieve, calls, min_chars: 1_000, redacts: false, deadline };
+            let hook =
+                Hook { client, sieve, calls, min_chars: 1_000, skip_tools: &[], redacts: false, deadline };
             hook.run(&payload.to_string()).outcome
         };
         // At the same time, as clients run them.
@@ -669,6 +699,7 @@ proptest! {
                 sieve: &fixture.sieve,
                 calls: None,
                 min_chars: 0,
+                skip_tools: &[],
                 redacts: true,
                 deadline,
             };

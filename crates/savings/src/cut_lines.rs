@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use tamis_logs::tool_kinds::may_be_one_file;
 
-use super::lines::{DISTINCTIVE, bare, hash_of, is_distinctive, says_anything};
-use super::reads::{Edits, ReadTarget};
+use super::lines::{DISTINCTIVE, bare_line, hash_of, is_distinctive, says_anything};
+use super::reads::{FileEdits, ReadTarget};
 use super::replay::Pending;
 
 /// Bytes of cut lines that are watched at once; the oldest results are settled beyond this.
@@ -194,7 +194,7 @@ impl Watched {
 
     /// A later call returned `text`: cut lines that are in it again were needed, if the call reads the same and nothing was
     /// edited in between.
-    pub(super) fn read_again(&mut self, target: &ReadTarget, text: &str, event: u64, edits: &Edits) {
+    pub(super) fn read_again(&mut self, target: &ReadTarget, text: &str, event: u64, edits: &FileEdits) {
         let is_same = |cutout: &Cutout| {
             cutout.target.shares_file(target) && !edits.changed(&target.files, cutout.event)
                 || cutout.target.is_repeated_by(target) && !edits.changed_any(cutout.event)
@@ -207,7 +207,7 @@ impl Watched {
         if same.is_empty() {
             return;
         }
-        for line in text.split('\n').map(bare).filter(|line| is_distinctive(line)) {
+        for line in text.split('\n').map(bare_line).filter(|line| is_distinctive(line)) {
             let places = self.by_line.get(&hash_of(line)).map_or(&[][..], Vec::as_slice);
             if let Some(place) = places.iter().rev().find(|(number, _)| same.contains(number)).copied() {
                 self.need(place, Need::ReadAgain, event);
@@ -244,5 +244,5 @@ fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
 
 /// Hashes of the lines of a text, as they are compared.
 pub(super) fn line_hashes(text: &str) -> impl Iterator<Item = u64> {
-    text.split('\n').map(bare).filter(|line| says_anything(line)).map(hash_of)
+    text.split('\n').map(bare_line).filter(|line| says_anything(line)).map(hash_of)
 }

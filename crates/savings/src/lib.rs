@@ -19,12 +19,16 @@ mod result_kind;
 
 use std::ops::ControlFlow;
 
+use tamis_clients::Client;
+use tamis_logs::tool_kinds::CallDetails;
 use tamis_sieve::Sieve;
 use tamis_trace::{Session, SessionFilter, Trace, TraceError};
 
 use recorder::Recorder;
 use replay::Replay;
 
+pub use lines::{bare_line, is_distinctive};
+pub use reads::{FileEdits, ReadTarget};
 pub use report::{NeededLine, ReplayedResult, SavingsPart, SavingsReport, SavingsSums, SkippedResults};
 
 /// How to read the report; part of it.
@@ -68,6 +72,19 @@ pub struct SavingsOptions {
     /// Tokens of tool results within which lines count as already shown, 0 for none; without it, the tokens and the number of
     /// results that the client keeps.
     pub shown_window: Option<usize>,
+    /// Which results are pruned; without it, those of reading, searching, fetching and running.
+    pub reaches: Option<fn(&ReplayedCall<'_>) -> bool>,
+}
+
+/// A call whose result may be pruned.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayedCall<'a> {
+    pub client: Client,
+    pub tool: &'a str,
+    pub details: &'a CallDetails,
+    pub has_failed: bool,
+    /// Bytes of the result that the client sent.
+    pub bytes: usize,
 }
 
 impl Default for SavingsOptions {
@@ -81,6 +98,7 @@ impl Default for SavingsOptions {
             most_bytes: 400_000,
             examples: 10,
             shown_window: None,
+            reaches: None,
         }
     }
 }

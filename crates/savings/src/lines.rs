@@ -43,7 +43,7 @@ const BOILERPLATE: &[&str] = &[
 const AFTER_NUMBERS: &[&str] = &["→", "\t", "| ", "│ ", ": ", ":", "|"];
 
 /// A line without its number, or its file's name and number, and without the space around it.
-pub(super) fn bare(line: &str) -> &str {
+pub fn bare_line(line: &str) -> &str {
     let trimmed = line.trim();
     let digits = trimmed.strip_prefix('L').unwrap_or(trimmed);
     if let Some(rest) = after_number(digits, AFTER_NUMBERS) {
@@ -88,7 +88,7 @@ fn after_number<'l>(text: &'l str, signs: &[&str]) -> Option<&'l str> {
 }
 
 /// Whether a bare line has enough content that its second occurrence is not a coincidence.
-pub(super) fn is_distinctive(bare: &str) -> bool {
+pub fn is_distinctive(bare: &str) -> bool {
     bare.len() >= DISTINCTIVE
         && bare.chars().filter(|letter| letter.is_alphanumeric()).count() >= 8
         && !BOILERPLATE.iter().any(|start| bare.starts_with(start))
@@ -149,7 +149,7 @@ mod tests {
             ("404 not found", "404 not found"),
             ("", ""),
         ] {
-            assert_eq!(bare(line), expected, "{line}");
+            assert_eq!(bare_line(line), expected, "{line}");
         }
     }
 

@@ -10,14 +10,14 @@ const PRINTERS: &[&str] =
 
 /// What a call reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReadTarget {
-    pub(super) files: Vec<String>,
+pub struct ReadTarget {
+    pub files: Vec<String>,
     /// The command, pattern or address.
     words: Option<String>,
 }
 
 impl ReadTarget {
-    pub(super) fn of(call: &CallDetails) -> ReadTarget {
+    pub fn of(call: &CallDetails) -> ReadTarget {
         let words = call.words.as_ref().map(|words| words.trim().to_owned());
         let words = words.filter(|words| !words.is_empty());
         let mut files = call.paths.clone();
@@ -28,38 +28,38 @@ impl ReadTarget {
     }
 
     /// Whether both read one file.
-    pub(super) fn shares_file(&self, other: &ReadTarget) -> bool {
+    pub fn shares_file(&self, other: &ReadTarget) -> bool {
         self.files.iter().any(|one| other.files.iter().any(|other| may_be_one_file(one, other)))
     }
 
     /// Whether both are the same command or search.
-    pub(super) fn is_repeated_by(&self, other: &ReadTarget) -> bool {
+    pub fn is_repeated_by(&self, other: &ReadTarget) -> bool {
         self.words.is_some() && self == other
     }
 }
 
 /// Which files the agent edited, and when.
 #[derive(Default)]
-pub(super) struct Edits {
+pub struct FileEdits {
     /// Each path with the last event that edited it.
     files: HashMap<String, u64>,
     last: Option<u64>,
 }
 
-impl Edits {
-    pub(super) fn add(&mut self, paths: &[String], event: u64) {
+impl FileEdits {
+    pub fn add(&mut self, paths: &[String], event: u64) {
         self.last = Some(event);
         self.files.extend(paths.iter().map(|path| (path.clone(), event)));
     }
 
     /// Whether one of these files was edited after this event.
-    pub(super) fn changed(&self, files: &[String], since: u64) -> bool {
+    pub fn changed(&self, files: &[String], since: u64) -> bool {
         let is_one_of = |path: &str| files.iter().any(|file| may_be_one_file(path, file));
         self.files.iter().any(|(path, event)| *event > since && is_one_of(path))
     }
 
     /// Whether any file was edited after this event.
-    pub(super) fn changed_any(&self, since: u64) -> bool {
+    pub fn changed_any(&self, since: u64) -> bool {
         self.last.is_some_and(|last| last > since)
     }
 }

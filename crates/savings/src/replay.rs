@@ -14,10 +14,11 @@ use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
+use super::ReplayedCall;
 use super::client_output::sent_part;
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
-use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
-use super::reads::{Edits, ReadTarget};
+use super::lines::{Known, bare_line, hash_of, says_anything, unnumbered};
+use super::reads::{FileEdits, ReadTarget};
 use super::recorder::Recorder;
 use super::report::ReplayedResult;
 use super::result_kind::SavingsPartKind;
@@ -46,7 +47,7 @@ struct Conversation {
     known: Known,
     watched: Watched,
     memory: ShownMemory,
-    edits: Edits,
+    edits: FileEdits,
     requests: u64,
     /// For each pruned result its tool, the tokens saved, and the number of requests before it.
     out_of_context: Vec<(String, u64, u64)>,
@@ -108,7 +109,7 @@ impl Conversation {
             known: Known::default(),
             watched: Watched::default(),
             memory,
-            edits: Edits::default(),
+            edits: FileEdits::default(),
             requests: 0,
             out_of_context: Vec::new(),
         }
@@ -174,9 +175,18 @@ impl Conversation {
         let label = used.target().unwrap_or(&tool).to_owned();
         let options = &recorder.options;
         let skipped = &mut recorder.savings.skipped;
-        let prunable = match used.tool_kind {
-            ToolKind::Run => true,
-            ToolKind::Read | ToolKind::Search | ToolKind::Fetch => !result.failed,
+        recorder.savings.result_tokens += estimate_tokens(&text) as u64;
+        let call = ReplayedCall {
+            client: self.client,
+            tool: &tool,
+            details: &used,
+            has_failed: result.failed,
+            bytes: sent_bytes,
+        };
+        let prunable = match (options.reaches, used.tool_kind) {
+            (Some(reaches), _) => reaches(&call),
+            (None, ToolKind::Run) => true,
+            (None, ToolKind::Read | ToolKind::Search | ToolKind::Fetch) => !result.failed,
             _ => false,
         };
         let reason = if !prunable {
@@ -269,7 +279,7 @@ impl Conversation {
         for (first, last) in &cuts {
             let is_shown = is_shown(*first, *last);
             for number in *first..=*last {
-                let line = bare(lines[number - 1]);
+                let line = bare_line(lines[number - 1]);
                 let is_news = is_shown || !self.known.has(hash_of(line));
                 if says_anything(line) && is_news && watched.insert(line) {
                     cut_lines.push(CutLine::new(number, line, is_shown));

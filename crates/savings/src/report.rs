@@ -14,6 +14,9 @@ pub struct SavingsReport {
     /// Whether there are more sessions than were requested.
     pub more_sessions: bool,
     pub totals: SavingsSums,
+    /// Tokens of all results, pruned or not, as far as the clients sent them.
+    #[serde(skip)]
+    pub result_tokens: u64,
     pub by_tool: BTreeMap<String, SavingsSums>,
     pub by_provider: BTreeMap<&'static str, SavingsSums>,
     /// What was cut because it was already shown, and everything else by the kind of its result.

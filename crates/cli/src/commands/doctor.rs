@@ -3,9 +3,12 @@ use std::time::SystemTime;
 use clap::Args;
 use serde_json::json;
 use tamis_clients::find_program;
-use tamis_config::ConfigEnvironment;
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_doctor::{Doctor, Finding, Verdict};
+use tamis_gain::GainGrouping;
+use tamis_trace::Trace;
 
+use super::gain;
 use super::setup::user_command;
 use super::trace::refresh;
 use crate::error::{CliError, CliResult};
@@ -40,7 +43,10 @@ pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
         trace: &trace,
         now: SystemTime::now(),
     };
-    let findings = doctor.findings();
+    let mut findings = doctor.findings();
+    if setup.data.secure().is_ok() {
+        findings.extend(losses(&config, &trace));
+    }
     if arguments.json {
         print::json(&findings.iter().map(as_json).collect::<Vec<_>>())?;
     } else {
@@ -62,6 +68,21 @@ pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
         problems => {
             Err(CliError::failed(anyhow::anyhow!("found {}", print::count(problems as u64, "problem"))))
         }
+    }
+}
+
+/// The clients and tools for which pruning costs more than it saves.
+fn losses(config: &Config, trace: &Trace) -> Vec<Finding> {
+    let finding =
+        |message, fix| Finding { subject: "balance".to_owned(), verdict: Verdict::Note, message, fix };
+    // Losses are those of a week, whatever else is measured.
+    let now = jiff::Timestamp::now().as_millisecond();
+    match gain::measure(config, trace, Some(now), GainGrouping::Agent) {
+        Ok(report) => {
+            let losses = report.losses.into_iter();
+            losses.map(|loss| finding(loss.message(), Some(loss.switch_off))).collect()
+        }
+        Err(_) => vec![finding("cannot be computed".to_owned(), Some("tamis gain".to_owned()))],
     }
 }
 

@@ -130,6 +130,7 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         sieve: &sieve,
         calls: calls.as_ref(),
         min_chars: config.hook.min_chars.value,
+        skip_tools: &config.hook.skip_tools.value,
         redacts: config.hook.redact_output.value,
         deadline: started + limit,
     };

@@ -2,8 +2,8 @@ mod analyze;
 mod event;
 mod index;
 mod indexing;
-mod options;
-mod prices;
+pub(super) mod options;
+pub(super) mod prices;
 mod projects;
 mod render;
 mod savings;
@@ -19,6 +19,7 @@ use clap::{Args, Subcommand};
 use crate::error::CliResult;
 
 pub(super) use indexing::refresh;
+pub(super) use render::under_home;
 
 /// Browse, search and diagnose past sessions of coding agents
 ///

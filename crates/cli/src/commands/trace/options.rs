@@ -139,7 +139,7 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
     }
 }
 
-fn since(text: &str) -> Result<Millis, String> {
+pub(crate) fn since(text: &str) -> Result<Millis, String> {
     moment(text, false)
 }
 

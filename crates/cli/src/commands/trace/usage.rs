@@ -3,13 +3,15 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_config::ConfigEnvironment;
+use tamis_gain::{ModelPrices, RequestCost};
 use tamis_logs::usage::{ExclusionReason, Tokens};
 use tamis_trace::accounting::ReportVerdict;
 use tamis_trace::{ExplainedReport, Session, Trace, UsageGrouping};
 
 use super::options::{Source, WhichSessions};
-use super::prices::{Cost, Prices};
+use super::prices::ShownCost;
 use super::render;
+use crate::commands::gain::prices;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print, startup};
@@ -44,11 +46,7 @@ const GROUPINGS: [(&str, UsageGrouping, &str); 5] = [
 
 pub(crate) fn run(arguments: &Usage) -> CliResult {
     let config = startup::load(&ConfigEnvironment::of_process())?;
-    let own = &config.trace.prices;
-    let prices = Prices::with(&own.value).map_err(|error| {
-        CliError::usage(format_args!("trace.prices from {}: {error}", own.source))
-            .hint("a price looks like \"my-model 2026-01-31 1.25 0.125 - 10\": model, date, input, cached input, cache write, output")
-    })?;
+    let prices = prices(&config)?;
     let trace = arguments.source.open()?;
     match &arguments.explain {
         Some(session) => explain(&trace, session, arguments.source.json),
@@ -61,10 +59,10 @@ pub(crate) fn run(arguments: &Usage) -> CliResult {
 struct Group {
     requests: u64,
     tokens: Tokens,
-    cost: Cost,
+    cost: RequestCost,
 }
 
-fn sums(trace: &Trace, arguments: &Usage, prices: &Prices) -> CliResult {
+fn sums(trace: &Trace, arguments: &Usage, prices: &ModelPrices) -> CliResult {
     let chosen = GROUPINGS.into_iter().find(|(name, ..)| *name == arguments.by);
     let (by, grouping, head) = chosen.unwrap_or(GROUPINGS[0]);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();

@@ -1,0 +1,228 @@
+//! The arithmetic: each effect times the requests that carried it, at the price of each of these requests.
+
+use jiff::Timestamp;
+use tamis_logs::event::Millis;
+
+use crate::facts::{ContextFacts, Effect, EffectSize, RequestFacts};
+use crate::losses::{self, LossGroups};
+use crate::prices::{ModelPrices, PriceKind};
+use crate::report::{GainPart, GainReport, GainSums};
+use crate::{GainOptions, WEEK_MS};
+
+/// How to read the report; part of it.
+const RULES: &[&str] = &[
+    "Tokens are sizes times requests: a cut, a marker or a recovery counts once for each request that carried it, until the \
+     context was compacted or the session ended, as the client's log has them. Sizes are estimates, bytes divided by four.",
+    "In its first request a text costs the price of input, or of a cache write where the request reports one; in later ones that \
+     of cached input, if the request read more from the cache than the prompt held before the text, else again that of input.",
+    "A recovery, and a call that reads again what was cut, costs its call and its result. If its request made no other call, it \
+     also costs one request more: all that the next request read, and what the model wrote for the call. A call counts as reading \
+     again if it is for the same file, or the same command, with no edit in between, and returns a line that was cut, or the same \
+     cut text once more; what is cut of its own result saves nothing.",
+    "What a client would have cut by itself is not counted. A text that an agent sent to `prune_text` was in its context before, so \
+     it saves nothing and its answer is a cost.",
+    "Rows of the ledger that are in no log are counted apart, once each: how many requests carried them is not known.",
+];
+
+/// By what the sums are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GainGrouping {
+    #[default]
+    Agent,
+    Project,
+    Tool,
+    Day,
+    Model,
+}
+
+impl GainGrouping {
+    pub const ALL: &'static [GainGrouping] = &[
+        GainGrouping::Agent,
+        GainGrouping::Project,
+        GainGrouping::Tool,
+        GainGrouping::Day,
+        GainGrouping::Model,
+    ];
+
+    /// Its name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            GainGrouping::Agent => "agent",
+            GainGrouping::Project => "project",
+            GainGrouping::Tool => "tool",
+            GainGrouping::Day => "day",
+            GainGrouping::Model => "model",
+        }
+    }
+
+    /// The group of an effect, as far as it is that of one request. Empty where the log does not say.
+    fn group(self, context: &ContextFacts, effect: &Effect, request: Option<&RequestFacts>) -> String {
+        match self {
+            GainGrouping::Agent => context.client.name().to_owned(),
+            GainGrouping::Project => context.project.clone().unwrap_or_default(),
+            GainGrouping::Tool => effect.tool.clone(),
+            GainGrouping::Day => day(request.and_then(|request| request.at).unwrap_or(effect.at)),
+            GainGrouping::Model => request.map(|request| request.model.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// What these contexts saved and cost.
+pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOptions) -> GainReport {
+    let mut report = GainReport {
+        since: options.since,
+        by: options.grouping.name(),
+        rules: RULES,
+        ..GainReport::default()
+    };
+    let mut groups = LossGroups::default();
+    for context in contexts {
+        for effect in &context.effects {
+            let first = context.requests.get(effect.first_carrier);
+            let is_lately = effect.at >= options.now - WEEK_MS;
+            let is_reported = effect.at >= options.since;
+            if is_reported {
+                let group = options.grouping.group(context, effect, first);
+                report.total.count(effect.size);
+                report.rows.entry(group).or_default().count(effect.size);
+            }
+            for charge in charges(context, effect) {
+                let request = &context.requests[charge.request];
+                if is_reported {
+                    let group = options.grouping.group(context, effect, Some(request));
+                    let net = report.total.add(prices, request, &charge);
+                    report.rows.entry(group).or_default().add(prices, request, &charge);
+                    let day = day(request.at.unwrap_or(effect.at));
+                    *report.net_tokens_by_day.entry(day).or_default() += net;
+                }
+                if is_lately {
+                    groups.add(context.client, effect, |sums| {
+                        sums.add(prices, request, &charge);
+                    });
+                }
+            }
+        }
+    }
+    report.losses = losses::losses(&groups, &options.skipped_tools);
+    report
+}
+
+/// The part of the sums that a charge belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Cut,
+    Markers,
+    Recovered,
+    Reread,
+}
+
+/// Tokens of one kind in one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Charge {
+    part: Part,
+    tokens: u64,
+    request: usize,
+    kind: PriceKind,
+}
+
+/// What an effect added to, or took from, each request.
+fn charges(context: &ContextFacts, effect: &Effect) -> Vec<Charge> {
+    let carriers = effect.first_carrier..context.requests.len();
+    let mut charges = Vec::new();
+    let (part, size, is_only_call) = match effect.size {
+        EffectSize::Cut { before, after, markers } => {
+            for request in carriers {
+                let kind = kind_in(context, effect, request);
+                // What was kept is in both; a text that grew has negative savings, as more markers than cuts.
+                let cut = before.saturating_sub(after.saturating_sub(markers));
+                let grown = after.saturating_sub(markers).saturating_sub(before);
+                charges.push(Charge { part: Part::Cut, tokens: cut, request, kind });
+                charges.push(Charge { part: Part::Markers, tokens: markers + grown, request, kind });
+            }
+            return charges;
+        }
+        EffectSize::Recovery { size, is_only_call } => (Part::Recovered, size, is_only_call),
+        EffectSize::Reread { size, is_only_call } => (Part::Reread, size, is_only_call),
+    };
+    let is_extra = |request: usize| is_only_call && request == effect.first_carrier;
+    for request in carriers.clone() {
+        if !is_extra(request) {
+            let kind = kind_in(context, effect, request);
+            charges.push(Charge { part, tokens: size, request, kind });
+            continue;
+        }
+        // Without the call there would have been one request less.
+        let read = context.requests[request].tokens;
+        for (tokens, kind) in [
+            (read.input, PriceKind::Input),
+            (read.cache_read, PriceKind::CachedInput),
+            (read.cache_creation, PriceKind::CacheWrite),
+        ] {
+            charges.push(Charge { part, tokens, request, kind });
+        }
+        if let Some(caller) = effect.caller {
+            let tokens = context.requests[caller].tokens.output;
+            charges.push(Charge { part, tokens, request: caller, kind: PriceKind::Output });
+        }
+    }
+    charges
+}
+
+/// At which price a request carried a text.
+fn kind_in(context: &ContextFacts, effect: &Effect, request: usize) -> PriceKind {
+    let tokens = context.requests[request].tokens;
+    let before =
+        effect.first_carrier.checked_sub(1).map_or(0, |before| context.requests[before].tokens.read());
+    if request > effect.first_carrier && tokens.cache_read > before {
+        PriceKind::CachedInput
+    } else if tokens.cache_creation > 0 {
+        PriceKind::CacheWrite
+    } else {
+        PriceKind::Input
+    }
+}
+
+impl GainSums {
+    fn count(&mut self, size: EffectSize) {
+        match size {
+            EffectSize::Cut { before, after, markers } => {
+                self.results_cut += 1;
+                self.size_cut += before.saturating_sub(after.saturating_sub(markers));
+            }
+            EffectSize::Recovery { .. } => self.recoveries += 1,
+            EffectSize::Reread { .. } => self.rereads += 1,
+        }
+    }
+
+    /// Adds a charge, and returns what it adds to the net tokens.
+    fn add(&mut self, prices: &ModelPrices, request: &RequestFacts, charge: &Charge) -> i64 {
+        let (part, sign): (&mut GainPart, i64) = match charge.part {
+            Part::Cut => (&mut self.cut, 1),
+            Part::Markers => (&mut self.markers, -1),
+            Part::Recovered => (&mut self.recovered, -1),
+            Part::Reread => (&mut self.reread, -1),
+        };
+        let net = sign * i64::try_from(charge.tokens).unwrap_or(i64::MAX);
+        part.tokens += charge.tokens;
+        part.cached_tokens += if charge.kind == PriceKind::CachedInput { charge.tokens } else { 0 };
+        self.net_tokens += net;
+        if charge.tokens == 0 {
+            return 0;
+        }
+        match prices.rate(&request.model, request.at, request.tokens.read(), charge.kind) {
+            Some((date, rate)) => {
+                let usd = charge.tokens as f64 * rate / 1e6;
+                part.usd += usd;
+                *self.net_usd.get_or_insert(0.0) += sign as f64 * usd;
+                self.prices_as_of.insert(date);
+            }
+            None => *self.unpriced_tokens.entry(request.model.clone()).or_default() += charge.tokens,
+        }
+        net
+    }
+}
+
+/// The day of a time, in UTC.
+fn day(at: Millis) -> String {
+    Timestamp::from_millisecond(at).map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
+}

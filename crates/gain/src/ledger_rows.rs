@@ -1,0 +1,122 @@
+//! The rows of the ledger, and which of them were found in a log.
+
+use std::collections::{HashMap, HashSet};
+
+use tamis_clients::Client;
+use tamis_logs::event::Millis;
+use tamis_sieve::{LedgerPrune, LedgerRecovery};
+
+use crate::SAME_CALL_MS;
+use crate::report::UnlinkedRows;
+
+/// The tool by which an agent prunes a text that it has already.
+const PRUNE_TOOL: &str = "prune_text";
+
+pub(crate) struct LedgerRows {
+    prunes: Vec<LedgerPrune>,
+    recoveries: Vec<LedgerRecovery>,
+    /// The prunes of each id, in order of time.
+    by_id: HashMap<String, Vec<usize>>,
+    by_call: HashMap<String, usize>,
+    linked: HashSet<usize>,
+    not_shown: HashSet<usize>,
+    linked_recoveries: HashSet<usize>,
+}
+
+impl LedgerRows {
+    pub(crate) fn new(prunes: Vec<LedgerPrune>, recoveries: Vec<LedgerRecovery>) -> LedgerRows {
+        let mut by_id: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_call = HashMap::new();
+        for (index, prune) in prunes.iter().enumerate() {
+            by_id.entry(prune.prune_id.clone()).or_default().push(index);
+            by_call.extend(prune.call_id.clone().map(|id| (id, index)));
+        }
+        LedgerRows {
+            prunes,
+            recoveries,
+            by_id,
+            by_call,
+            linked: HashSet::new(),
+            not_shown: HashSet::new(),
+            linked_recoveries: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.prunes.is_empty() && self.recoveries.is_empty()
+    }
+
+    /// Whether a row is from this time.
+    pub(crate) fn any_within(&self, first: Millis, last: Millis) -> bool {
+        let mut times =
+            self.prunes.iter().map(|row| row.at_ms).chain(self.recoveries.iter().map(|row| row.at_ms));
+        times.any(|at| (first..=last).contains(&at))
+    }
+
+    /// The prune whose marker is in a result of this time: the row that is next to it.
+    pub(crate) fn link(&mut self, prune_id: &str, at: Option<Millis>) -> Option<LedgerPrune> {
+        let rows = self.by_id.get(prune_id)?;
+        let distance = |index: &usize| at.map_or(0, |at| (self.prunes[*index].at_ms - at).abs());
+        let row = *rows.iter().min_by_key(|index| distance(index))?;
+        if distance(&row) > SAME_CALL_MS {
+            return None;
+        }
+        self.linked.insert(row);
+        Some(self.prunes[row].clone())
+    }
+
+    /// Takes note that the result of a call shows nothing of the prune that was made for it.
+    pub(crate) fn note_unpruned(&mut self, call_id: &str) {
+        self.not_shown.extend(self.by_call.get(call_id));
+    }
+
+    /// The prune of an id, or of the only id that begins so.
+    pub(crate) fn prune(&self, prune_id: &str) -> Option<&LedgerPrune> {
+        if let Some(rows) = self.by_id.get(prune_id) {
+            return self.prunes.get(*rows.last()?);
+        }
+        let mut begun = self.prunes.iter().filter(|row| row.prune_id.starts_with(prune_id));
+        begun.next().filter(|_| !prune_id.is_empty())
+    }
+
+    /// Takes note that a recovery of this prune was found in a log.
+    pub(crate) fn link_recovery(&mut self, prune_id: &str, at: Option<Millis>) {
+        let is_near = |row: &LedgerRecovery| at.is_none_or(|at| (row.at_ms - at).abs() <= SAME_CALL_MS);
+        let rows = self.recoveries.iter().enumerate();
+        let mut found = rows.filter(|(index, row)| {
+            row.prune_id.starts_with(prune_id) && is_near(row) && !self.linked_recoveries.contains(index)
+        });
+        let index = found.next().map(|(index, _)| index);
+        self.linked_recoveries.extend(index);
+    }
+
+    /// The rows since then that are in no log.
+    pub(crate) fn unlinked(&self, since: Millis) -> UnlinkedRows {
+        let mut unlinked = UnlinkedRows::default();
+        for (index, row) in self.prunes.iter().enumerate() {
+            if row.at_ms >= since && !self.linked.contains(&index) {
+                unlinked.prunes += 1;
+                unlinked.not_shown += u64::from(self.not_shown.contains(&index));
+                unlinked.size_saved += row.tokens_before.saturating_sub(row.tokens_after);
+            }
+        }
+        for (index, row) in self.recoveries.iter().enumerate() {
+            if row.at_ms >= since && !self.linked_recoveries.contains(&index) {
+                unlinked.recoveries += 1;
+                unlinked.size_recovered += row.tokens;
+            }
+        }
+        unlinked
+    }
+}
+
+/// The tokens that a client would have sent without tamis, that it sent, and of these the markers.
+pub(crate) fn sizes(row: &LedgerPrune, client: Client) -> (u64, u64, u64) {
+    // A hook is given what the client has cut already. What comes by another door, the client's own tools would have cut.
+    let limit = match row.door.as_str() {
+        "hook" => u64::MAX,
+        _ => client.output_chars() as u64 / 4,
+    };
+    let before = if row.tool == PRUNE_TOOL { 0 } else { row.tokens_before };
+    (before.min(limit), row.tokens_after.min(limit), row.marker_tokens.min(row.tokens_after))
+}

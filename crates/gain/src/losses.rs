@@ -1,0 +1,100 @@
+//! Clients and tools for which pruning cost more than it saved, and how to switch it off.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tamis_clients::Client;
+
+use crate::facts::Effect;
+use crate::report::GainSums;
+
+/// A client, or a tool of it, whose balance was negative in the last seven days.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GainLoss {
+    /// As users name it.
+    pub client: &'static str,
+    /// None: the client as a whole.
+    pub tool: Option<String>,
+    pub net_tokens: i64,
+    /// None where some of it has no price.
+    pub net_usd: Option<f64>,
+    /// The command that switches it off.
+    pub switch_off: String,
+}
+
+impl GainLoss {
+    /// In a sentence.
+    pub fn message(&self) -> String {
+        let what = match &self.tool {
+            Some(tool) => format!("the results of {tool} in {}", display_name(self.client)),
+            None => format!("the tools of {}", display_name(self.client)),
+        };
+        let usd = self.net_usd.map(|usd| format!(", {:.4} USD", -usd)).unwrap_or_default();
+        let tokens = self.net_tokens;
+        let how = match tokens < 0 {
+            true => format!("cost {} tokens{usd} more than it saved", -tokens),
+            false => format!("saved {tokens} tokens, but cost{} more than that", usd.trim_start_matches(',')),
+        };
+        format!("in the last seven days, pruning {what} {how}")
+    }
+}
+
+fn display_name(client: &'static str) -> &'static str {
+    Client::named(client).map_or(client, Client::display_name)
+}
+
+/// Sums of the last days by client, and by tool and door.
+#[derive(Default)]
+pub(crate) struct LossGroups {
+    clients: BTreeMap<Client, GainSums>,
+    tools: BTreeMap<(Client, String, String), GainSums>,
+}
+
+impl LossGroups {
+    pub(crate) fn add(&mut self, client: Client, effect: &Effect, add: impl Fn(&mut GainSums)) {
+        add(self.clients.entry(client).or_default());
+        add(self.tools.entry((client, effect.tool.clone(), effect.door.clone())).or_default());
+    }
+}
+
+pub(crate) fn losses(groups: &LossGroups, skipped_tools: &[String]) -> Vec<GainLoss> {
+    let mut losses = Vec::new();
+    for (client, sums) in &groups.clients {
+        if sums.is_loss() {
+            let switch_off = format!("tamis setup --remove {}", client.name());
+            losses.push(loss(*client, None, sums, switch_off));
+        }
+        let of_client = || groups.tools.iter().filter(|((of, ..), _)| of == client);
+        // A client's only tool is the client.
+        if of_client().count() < 2 {
+            continue;
+        }
+        for ((_, tool, door), sums) in of_client().filter(|(_, sums)| sums.is_loss()) {
+            losses.push(loss(
+                *client,
+                Some(tool.clone()),
+                sums,
+                switch_off(*client, tool, door, skipped_tools),
+            ));
+        }
+    }
+    losses
+}
+
+fn loss(client: Client, tool: Option<String>, sums: &GainSums, switch_off: String) -> GainLoss {
+    let net_usd = sums.net_usd.filter(|_| !sums.is_partly_priced());
+    GainLoss { client: client.name(), tool, net_tokens: sums.net_tokens, net_usd, switch_off }
+}
+
+/// The command that switches pruning off for one tool.
+fn switch_off(client: Client, tool: &str, door: &str, skipped_tools: &[String]) -> String {
+    match door {
+        "hook" => {
+            let tool = format!("{}:{tool}", client.name());
+            let tools: Vec<&str> = skipped_tools.iter().map(String::as_str).chain([tool.as_str()]).collect();
+            format!("tamis config set hook.skip_tools {}", tools.join(","))
+        }
+        "gateway" => format!("tamis gateway --except {tool} …"),
+        _ => format!("tamis setup --remove {} --only mcp", client.name()),
+    }
+}

@@ -1,0 +1,313 @@
+//! A week of scripted sessions: their logs, the ledger's rows, and what they saved and cost, computed by hand.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+#[path = "week/logs.rs"]
+mod logs;
+
+use std::collections::BTreeMap;
+
+use tamis_gain::{
+    GainGrouping, GainLoss, GainOptions, GainPart, GainReport, GainSums, ModelPrices, UnlinkedRows,
+};
+
+use logs::{DAY, LedgerRow, Week};
+
+/// 2026-11-15T12:00:00Z.
+const NOW: i64 = 1_794_744_000_000;
+
+const BUILD: &str = "prn_aaaaaaaaaaaaaaaaaaaaaa";
+const SOURCE: &str = "prn_bbbbbbbbbbbbbbbbbbbbbb";
+const TESTS: &str = "prn_cccccccccccccccccccccc";
+const LOST: &str = "prn_dddddddddddddddddddddd";
+const LARGE: &str = "prn_eeeeeeeeeeeeeeeeeeeeee";
+const OLD: &str = "prn_ffffffffffffffffffffff";
+const IGNORED: &str = "prn_gggggggggggggggggggggg";
+
+/// A result that was cut, as the model was shown it.
+fn cut(prune_id: &str) -> String {
+    format!(
+        "the first line of it\n[tamis cut 2-40: repeats; restore: recover_text or tamis recover {prune_id} 2-40]\nthe last line of it\n"
+    )
+}
+
+/// A text of this many tokens.
+fn tokens(count: usize) -> String {
+    "a recovered line of this text ".repeat(count).chars().take(count * 4).collect()
+}
+
+/// Sizes in tokens (before → after, markers), then the requests of each session: input + cached input → output. Prices in USD
+/// per million tokens: claude-sonnet-4-5 3.00 input, 0.30 cached, 15.00 output; gpt-5 1.25, 0.125, 10.00.
+///
+/// | day | session | what happened |
+/// | --- | --- | --- |
+/// | 6 days ago | Claude Code in /w/one | Bash 5000 → 1000 (40); 1000+0→50, 1000+1200→20, 200+3000→20, compaction, 900+0→20 |
+/// | 4 days ago | Claude Code in /w/two | Read 1200 → 900 (60), recovered (112), read again (88): 2000+0→40, 1000+2000→30, 200+3000→20, 100+3300→10 |
+/// | 2 days ago | Codex in /w/one | exec_command 2500 → 500 (30): 1000+0→30, 600+900→30, 100+1700→30 |
+/// | 1 day ago | Claude Code in /w/one | our `bash` 20000 → 2000 (50), of which Claude Code would have sent 7500: 1000+0→50, 3000+0→50 |
+/// | 1 day ago | no log | 800 → 200, and a recovery of 90 |
+/// | 1 day ago | Claude Code in /w/one | 700 → 300, which the client did not show |
+/// | 20 days ago | Claude Code | before the time that is measured |
+fn week() -> Week {
+    let week = Week::before(NOW, "logs");
+    week.add(&LedgerRow::prune(BUILD, 6, "Bash", "hook", Some("claude"), (5000, 1000, 40)));
+    let mut log = week.claude("00000000-0000-4000-8000-000000000001", 6, "/w/one");
+    log.request("claude-sonnet-4-5-20250929", 1000, 0, 50).call(
+        "c1",
+        "Bash",
+        r#"{"command": "cargo build"}"#,
+    );
+    log.result("c1", &cut(BUILD)).request("claude-sonnet-4-5-20250929", 1000, 1200, 20);
+    log.request("claude-sonnet-4-5-20250929", 200, 3000, 20).compacts();
+    log.request("claude-sonnet-4-5-20250929", 900, 0, 20).write();
+
+    week.add(&LedgerRow::prune(SOURCE, 4, "Read", "hook", Some("claude"), (1200, 900, 60)));
+    week.add(&LedgerRow::recovery(SOURCE, 4, 100));
+    let mut log = week.claude("00000000-0000-4000-8000-000000000002", 4, "/w/two");
+    log.request("claude-sonnet-4-5", 2000, 0, 40).call("c1", "Read", r#"{"file_path": "/w/two/src/a.rs"}"#);
+    log.result("c1", &cut(SOURCE)).request("claude-sonnet-4-5", 1000, 2000, 30);
+    // The name of the argument has 2 tokens, the command 10, the result 100.
+    let command = format!(r#"{{"command": "tamis recover {SOURCE}"}}"#);
+    log.call("c2", "Bash", &command).result("c2", &tokens(100));
+    log.request("claude-sonnet-4-5", 200, 3000, 20);
+    // The names of the arguments have 3 and 2 tokens, the path 3, the result 80.
+    log.call("c3", "Read", r#"{"file_path": "src/a.rs", "offset": 9}"#).result("c3", &tokens(80));
+    log.request("claude-sonnet-4-5", 100, 3300, 10).write();
+
+    week.add(&LedgerRow::prune(TESTS, 2, "Bash", "hook", Some("codex"), (2500, 500, 30)));
+    let mut log = week.codex("00000000-0000-4000-8000-000000000003", 2, "/w/one");
+    log.call("c1", "exec_command", r#"{"cmd": "cargo test"}"#).request("gpt-5", 1000, 0, 30);
+    log.result("c1", &cut(TESTS)).request("gpt-5", 600, 900, 30).request("gpt-5", 100, 1700, 30).write();
+
+    week.add(&LedgerRow::prune(LARGE, 1, "bash", "stdio", Some("claude-code/2.1"), (20_000, 2_000, 50)));
+    let mut log = week.claude("00000000-0000-4000-8000-000000000004", 1, "/w/one");
+    log.request("claude-sonnet-4-5", 1000, 0, 50).call(
+        "c1",
+        "mcp__tamis__bash",
+        r#"{"command": "cargo doc"}"#,
+    );
+    log.result("c1", &cut(LARGE)).request("claude-sonnet-4-5", 3000, 0, 50);
+    // The client did not use the reply of the hook.
+    week.add(
+        &LedgerRow::prune(IGNORED, 1, "Bash", "hook", Some("claude"), (700, 300, 40))
+            .of_call("00000000-0000-4000-8000-000000000004-c2"),
+    );
+    log.call("c2", "Bash", r#"{"command": "ls -R"}"#).result("c2", "all of it").write();
+
+    week.add(&LedgerRow::prune(LOST, 1, "Bash", "hook", Some("claude"), (800, 200, 40)));
+    week.add(&LedgerRow::recovery(LOST, 1, 90));
+
+    week.add(&LedgerRow::prune(OLD, 20, "Bash", "hook", Some("claude"), (9000, 100, 40)));
+    let mut log = week.claude("00000000-0000-4000-8000-000000000005", 20, "/w/one");
+    log.request("claude-sonnet-4-5", 1000, 0, 50).call("c1", "Bash", r#"{"command": "cargo build"}"#);
+    log.result("c1", &cut(OLD)).request("claude-sonnet-4-5", 3000, 0, 50).write();
+    week
+}
+
+fn measured(grouping: GainGrouping) -> GainReport {
+    let week = week();
+    let (trace, sieve) = week.open();
+    let prices = ModelPrices::with(&[]).unwrap();
+    let options =
+        GainOptions { since: NOW - 7 * DAY, now: NOW, grouping, skipped_tools: vec!["codex:Bash".into()] };
+    let mut report = tamis_gain::measure(&trace, sieve, &prices, &options).unwrap();
+    let sums = report.rows.values_mut().chain([&mut report.total]);
+    sums.for_each(round);
+    for loss in &mut report.losses {
+        loss.net_usd = loss.net_usd.map(rounded);
+    }
+    report
+}
+
+/// Millionths of a cent.
+fn rounded(usd: f64) -> f64 {
+    (usd * 1e8).round() / 1e8
+}
+
+fn round(sums: &mut GainSums) {
+    let GainSums { cut, markers, recovered, reread, net_usd, .. } = sums;
+    for usd in [&mut cut.usd, &mut markers.usd, &mut recovered.usd, &mut reread.usd] {
+        *usd = rounded(*usd);
+    }
+    *net_usd = net_usd.map(rounded);
+}
+
+fn part(tokens: u64, cached_tokens: u64, usd: f64) -> GainPart {
+    GainPart { tokens, cached_tokens, usd }
+}
+
+fn dates(dates: &[&str]) -> std::collections::BTreeSet<String> {
+    dates.iter().map(|date| (*date).to_owned()).collect()
+}
+
+/// Bash of Claude Code: 5000 - (1000 - 40) = 4040 cut and 40 of markers, in one request at 3.00 and in one at 0.30. The request
+/// after the compaction carried neither.
+fn bash() -> GainSums {
+    GainSums {
+        results_cut: 1,
+        size_cut: 4040,
+        cut: part(8080, 4040, 0.013_332),
+        markers: part(80, 40, 0.000_132),
+        net_tokens: 8000,
+        net_usd: Some(0.0132),
+        prices_as_of: dates(&["2026-10-09"]),
+        ..GainSums::default()
+    }
+}
+
+/// Read of Claude Code: 1200 - (900 - 60) = 360 cut and 60 of markers, in one request at 3.00 and in two at 0.30.
+///
+/// The recovery was the only call of its request, which wrote 30. So it cost the next request, 200 + 3000 cached, and its 112
+/// tokens in the one after that, cached. The second reading likewise: 20 written, and 100 + 3300 cached.
+///
+/// | | tokens | cached | USD |
+/// | --- | --- | --- | --- |
+/// | cut | 360 × 3 = 1080 | 720 | 360 × 3.00 + 720 × 0.30 = 1296 millionths |
+/// | markers | 60 × 3 = 180 | 120 | 60 × 3.00 + 120 × 0.30 = 216 |
+/// | recovered | 30 + 200 + 3000 + 112 = 3342 | 3112 | 30 × 15 + 200 × 3.00 + 3112 × 0.30 = 1983.6 |
+/// | read again | 20 + 100 + 3300 = 3420 | 3300 | 20 × 15 + 100 × 3.00 + 3300 × 0.30 = 1590 |
+/// | net | 1080 - 180 - 3342 - 3420 = -5862 | | 1296 - 216 - 1983.6 - 1590 = -2493.6 |
+fn read() -> GainSums {
+    GainSums {
+        results_cut: 1,
+        recoveries: 1,
+        rereads: 1,
+        size_cut: 360,
+        cut: part(1080, 720, 0.001_296),
+        markers: part(180, 120, 0.000_216),
+        recovered: part(3342, 3112, 0.001_983_6),
+        reread: part(3420, 3300, 0.001_59),
+        net_tokens: -5862,
+        net_usd: Some(-0.002_493_6),
+        prices_as_of: dates(&["2026-10-09"]),
+        ..GainSums::default()
+    }
+}
+
+/// Codex: 2500 - (500 - 30) = 2030 cut and 30 of markers, in one request at 1.25 and in one at 0.125.
+fn codex() -> GainSums {
+    GainSums {
+        results_cut: 1,
+        size_cut: 2030,
+        cut: part(4060, 2030, 0.002_791_25),
+        markers: part(60, 30, 0.000_041_25),
+        net_tokens: 4000,
+        net_usd: Some(0.002_75),
+        prices_as_of: dates(&["2026-09-05"]),
+        ..GainSums::default()
+    }
+}
+
+/// Our `bash`: Claude Code would have sent 7500, so 7500 - (2000 - 50) = 5550 cut and 50 of markers, in one request at 3.00.
+fn own_bash() -> GainSums {
+    GainSums {
+        results_cut: 1,
+        size_cut: 5550,
+        cut: part(5550, 0, 0.016_65),
+        markers: part(50, 0, 0.000_15),
+        net_tokens: 5500,
+        net_usd: Some(0.0165),
+        prices_as_of: dates(&["2026-10-09"]),
+        ..GainSums::default()
+    }
+}
+
+fn sum(of: &[GainSums]) -> GainSums {
+    let mut sum = GainSums::default();
+    for one in of {
+        sum.results_cut += one.results_cut;
+        sum.recoveries += one.recoveries;
+        sum.rereads += one.rereads;
+        sum.size_cut += one.size_cut;
+        for (part, added) in [
+            (&mut sum.cut, one.cut),
+            (&mut sum.markers, one.markers),
+            (&mut sum.recovered, one.recovered),
+            (&mut sum.reread, one.reread),
+        ] {
+            part.tokens += added.tokens;
+            part.cached_tokens += added.cached_tokens;
+            part.usd += added.usd;
+        }
+        sum.net_tokens += one.net_tokens;
+        sum.net_usd = Some(sum.net_usd.unwrap_or_default() + one.net_usd.unwrap());
+        sum.prices_as_of.extend(one.prices_as_of.clone());
+    }
+    round(&mut sum);
+    sum
+}
+
+fn groups<const COUNT: usize>(groups: [(&str, GainSums); COUNT]) -> BTreeMap<String, GainSums> {
+    groups.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect()
+}
+
+#[test]
+fn a_week_is_measured_as_it_is_computed_by_hand() {
+    let report = measured(GainGrouping::Agent);
+    assert_eq!(
+        report,
+        GainReport {
+            since: NOW - 7 * DAY,
+            by: "agent",
+            rows: groups([("claude", sum(&[bash(), read(), own_bash()])), ("codex", codex())]),
+            total: sum(&[bash(), read(), codex(), own_bash()]),
+            net_tokens_by_day: [
+                ("2026-11-09", 8000),
+                ("2026-11-11", -5862),
+                ("2026-11-13", 4000),
+                ("2026-11-14", 5500)
+            ]
+            .map(|(day, net)| (day.to_owned(), net))
+            .into(),
+            unlinked: UnlinkedRows {
+                prunes: 2,
+                size_saved: 600 + 400,
+                not_shown: 1,
+                recoveries: 1,
+                size_recovered: 90
+            },
+            losses: vec![GainLoss {
+                client: "claude",
+                tool: Some("Read".into()),
+                net_tokens: -5862,
+                net_usd: Some(-0.002_493_6),
+                switch_off: "tamis config set hook.skip_tools codex:Bash,claude:Read".into(),
+            }],
+            rules: report.rules,
+        }
+    );
+    assert_eq!(report.total.net_tokens, 11_638);
+}
+
+#[test]
+fn the_week_is_grouped_by_project_tool_day_and_model() {
+    for (grouping, expected) in [
+        (
+            GainGrouping::Project,
+            groups([("/w/one", sum(&[bash(), codex(), own_bash()])), ("/w/two", read())]),
+        ),
+        (
+            GainGrouping::Tool,
+            groups([("Bash", sum(&[bash(), codex()])), ("Read", read()), ("bash", own_bash())]),
+        ),
+        (
+            GainGrouping::Day,
+            groups([
+                ("2026-11-09", bash()),
+                ("2026-11-11", read()),
+                ("2026-11-13", codex()),
+                ("2026-11-14", own_bash()),
+            ]),
+        ),
+        (
+            GainGrouping::Model,
+            groups([
+                ("claude-sonnet-4-5", sum(&[read(), own_bash()])),
+                ("claude-sonnet-4-5-20250929", bash()),
+                ("gpt-5", codex()),
+            ]),
+        ),
+    ] {
+        assert_eq!(measured(grouping).rows, expected, "{grouping:?}");
+    }
+}
