@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, PatternID};
 
 use super::names::KEYWORDS;
 use super::rules::{Compiled, RULES};
@@ -41,8 +41,12 @@ enum Finder {
 
 /// Keywords, and the finders of each.
 pub(super) struct Scanner {
+    /// In the automaton's order.
     words: Vec<String>,
-    finders: Vec<Vec<Finder>>,
+    /// The finders that each word was added with.
+    own_finders: HashMap<String, Vec<Finder>>,
+    /// All finders of each word, completed when a text first has it: most texts have few of the words.
+    finders: Vec<OnceLock<Vec<Finder>>>,
     rules: Compiled,
     /// Quick to build: it serves commands that scan little.
     small: AhoCorasick,
@@ -87,12 +91,12 @@ impl Scanner {
         // Of words that begin alike the longest comes first.
         let mut ordered: Vec<&String> = words.keys().collect();
         ordered.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
-        let finders = ordered.iter().map(|word| finders_of(word, &words)).collect();
-        let words: Vec<String> = ordered.into_iter().cloned().collect();
-        let small = automaton(&words, AhoCorasickKind::ContiguousNFA);
+        let ordered: Vec<String> = ordered.into_iter().cloned().collect();
+        let small = automaton(&ordered, AhoCorasickKind::ContiguousNFA);
         Scanner {
-            words,
-            finders,
+            finders: ordered.iter().map(|_| OnceLock::new()).collect(),
+            words: ordered,
+            own_finders: words,
             rules: Compiled::new(),
             small,
             fast: OnceLock::new(),
@@ -109,6 +113,12 @@ impl Scanner {
             return &self.small;
         }
         self.fast.get_or_init(|| automaton(&self.words, AhoCorasickKind::DFA))
+    }
+
+    /// The finders of the word with this number.
+    fn finders(&self, word: PatternID) -> &[Finder] {
+        let word = word.as_usize();
+        self.finders[word].get_or_init(|| finders_of(&self.words[word], &self.own_finders))
     }
 
     /// What to hide, in order, without overlaps.
@@ -132,7 +142,7 @@ impl Scanner {
             if hit.start() < scan.mark_end || scan.is_hidden(hit.start()) {
                 continue;
             }
-            for finder in &self.finders[hit.pattern().as_usize()] {
+            for finder in self.finders(hit.pattern()) {
                 if scan.run(*finder, hit.start()..hit.end()) {
                     break;
                 }
@@ -285,7 +295,7 @@ impl Scan<'_> {
     fn hide_value(&mut self, range: Range<usize>, label: &'static str) -> bool {
         let value = &self.text[range.clone()];
         let form = self.scanner.automaton(value.len()).find_iter(value).find_map(|hit| {
-            self.scanner.finders[hit.pattern().as_usize()].iter().find_map(|finder| {
+            self.scanner.finders(hit.pattern()).iter().find_map(|finder| {
                 let Finder::Rule(number) = *finder else { return None };
                 let found =
                     self.scanner.rules.find(self.text, number, range.start + hit.start(), |_| true)?;

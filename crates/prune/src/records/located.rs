@@ -15,20 +15,28 @@ const PATH_BYTES: usize = 400;
 
 /// The place that a line begins with. Signs of context are looked for last: paths have hyphens and dates in them.
 pub(super) fn located(line: &str) -> Option<Located<'_>> {
-    located_by(line, |sign| matches!(sign, b':' | 0 | b'('))
-        .or_else(|| located_by(line, |sign| matches!(sign, b'-' | b'=')))
+    located_while(line, may_continue_path)
 }
 
-fn located_by(line: &str, is_sign: impl Fn(u8) -> bool) -> Option<Located<'_>> {
+/// The place that a line begins with, where the line is given up at the first byte behind which a path cannot go on.
+fn located_while(line: &str, may_continue: fn(&[u8], usize) -> bool) -> Option<Located<'_>> {
+    located_by(line, |sign| matches!(sign, b':' | 0 | b'('), may_continue)
+        .or_else(|| located_by(line, |sign| matches!(sign, b'-' | b'='), may_continue))
+}
+
+fn located_by(
+    line: &str,
+    is_sign: impl Fn(u8) -> bool,
+    may_continue: fn(&[u8], usize) -> bool,
+) -> Option<Located<'_>> {
     let bytes = line.as_bytes();
     let limit = bytes.len().min(PATH_BYTES);
     for at in 1..limit {
+        if !may_continue(bytes, at - 1) {
+            return None;
+        }
         let sign = bytes[at];
         if !is_sign(sign) || !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
-            // No tool puts these into a path that it prints before a number.
-            if matches!(sign, b'"' | b'\t' | b'<' | b'>' | b'{' | b'}' | b';') {
-                return None;
-            }
             continue;
         }
         let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -65,6 +73,19 @@ fn located_by(line: &str, is_sign: impl Fn(u8) -> bool) -> Option<Located<'_>> {
         return Some(Located { path: &line[..at], sign: closing, has_column, text });
     }
     None
+}
+
+/// Whether a path that begins the line may go on behind the byte at this place. All bytes before it may be in a path.
+fn may_continue_path(line: &[u8], at: usize) -> bool {
+    match line[at] {
+        b'"' | b'\t' | b'<' | b'>' | b'{' | b'}' | b';' | b'\'' | b'`' | b'|' | b',' | b'=' | b'*' | b'?'
+        | b'!' | b'$' | b'&' => false,
+        // Only a path with a folder may have spaces.
+        b' ' => line[..at].contains(&b'/'),
+        // Only behind the letter of a drive.
+        b':' => at == 1 && matches!(line.get(2), Some(b'\\' | b'/')),
+        _ => true,
+    }
 }
 
 /// Whether a text is a path as tools print it: no spaces or brackets, letters in it, and a slash, a dot or a known name.
@@ -113,4 +134,20 @@ fn is_known_name(text: &str) -> bool {
         "CMakeLists",
     ];
     NAMES.contains(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn giving_up_early_changes_no_place(
+            line in r#"([A-Z]:)?[a-z0-9/\\ .()=,:\x00"'<-]{0,24}(:|-|=|\(|\x00)[0-9]{1,8}[:,)=-]{0,2}([0-9]{1,3}:)?( - )?[a-z ]{0,4}"#,
+        ) {
+            prop_assert_eq!(located(&line), located_while(&line, |_, _| true));
+        }
+    }
 }
