@@ -176,12 +176,18 @@ fn find(
 
 /// The text around what was found, on one line, and where in it that begins.
 fn excerpt(finder: &CompiledQuery, kind: EventKind, payload: &Value) -> (String, usize) {
-    let mut texts = vec![render::words(kind, payload)];
-    strings_of(payload, &mut texts);
-    let texts: Vec<Redacted> = texts.into_iter().map(Redacted::from).collect();
-    let found = texts.iter().find_map(|text| Some((text, finder.find(text)?)));
-    let (text, start) = found.unwrap_or((&texts[0], 0));
-    let (text, at) = excerpt_around(text, start, BEFORE, BEFORE + AFTER);
+    let words = Redacted::from(render::words(kind, payload));
+    let (text, start) = match finder.find(&words) {
+        Some(start) => (words, start),
+        None => {
+            let mut others = Vec::new();
+            strings_of(payload, &mut others);
+            let mut others = others.into_iter().map(Redacted::from);
+            let found = others.find_map(|text| finder.find(&text).map(|start| (text, start)));
+            found.unwrap_or((words, 0))
+        }
+    };
+    let (text, at) = excerpt_around(&text, start, BEFORE, BEFORE + AFTER);
     let (before, after) = text.split_at(at);
     let gap = if before.trim_end() != before { " " } else { "" };
     let before = format!("{}{gap}", escape::line(before));
