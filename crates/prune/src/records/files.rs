@@ -157,16 +157,16 @@ fn read_tree(source: &mut Source<'_>, at: usize) -> Option<usize> {
 
 /// The column of the name behind `├── `, in characters.
 fn tree_depth(line: &str) -> Option<usize> {
-    if !line.starts_with(['├', '└', '│', '|', '`', ' ', '\u{a0}']) {
-        return None;
-    }
     const BRANCHES: [&str; 6] = ["├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ "];
-    let at = BRANCHES.iter().filter_map(|branch| line.find(branch)).min()?;
-    let before = &line[..at];
-    before
-        .chars()
-        .all(|letter| matches!(letter, '│' | '|' | ' ' | '\u{a0}'))
-        .then(|| before.chars().count() + 1)
+    for (column, (at, letter)) in line.char_indices().enumerate() {
+        if BRANCHES.iter().any(|branch| line[at..].starts_with(branch)) {
+            return Some(column + 1);
+        }
+        if !matches!(letter, '│' | '|' | ' ' | '\u{a0}') {
+            return None;
+        }
+    }
+    None
 }
 
 /// One path a line, perhaps behind a size, a count or a status.

@@ -103,10 +103,11 @@ pub(super) fn is_path(text: &str) -> bool {
             _ => letters |= byte.is_ascii_alphabetic() || byte >= 0x80,
         }
     }
-    let is_url = text.contains("://");
+    if !letters || !(marked || is_known_name(text)) || text.contains("://") {
+        return false;
+    }
     let drive = text.as_bytes().get(1) == Some(&b':') && matches!(text.as_bytes().get(2), Some(b'\\' | b'/'));
-    let has_colon = text[if drive { 2 } else { 0 }..].contains(':');
-    letters && !is_url && !has_colon && (marked || is_known_name(text))
+    !text[if drive { 2 } else { 0 }..].contains(':')
 }
 
 /// A path with spaces: it has a folder before the first of them.
