@@ -92,7 +92,11 @@ impl Question {
         let opening = words.first().filter(|word| REQUESTS.contains(&word.to_lowercase().as_str()));
         let is_opening = |number: usize| number == 0 && opening.is_some() && !content.contains(&words[0]);
         for (_, word) in words.iter().enumerate().filter(|(number, _)| !is_opening(*number)) {
-            add_term(&mut terms, word, true);
+            // "the Location header": with a capital inside a sentence, a common word is a name.
+            match doubtful.contains(word) && !STOP_WORDS.contains(&word.to_lowercase().as_str()) {
+                true => push_term(&mut terms, &word.to_lowercase(), true, false),
+                false => add_term(&mut terms, word, true),
+            }
         }
         for name in &names {
             each_word(name, |word, piece| {
@@ -106,7 +110,7 @@ impl Question {
             for word in &content {
                 each_word(word, |word, piece| {
                     if piece == WordPiece::Part {
-                        push_term(&mut terms, word, true);
+                        push_term(&mut terms, word, true, REQUESTS.contains(&word));
                     }
                 });
             }
@@ -284,17 +288,17 @@ fn add_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
     if word.len() < 2 || jargon || STOP_WORDS.contains(&word.as_str()) {
         return;
     }
-    push_term(terms, &word, spoken);
+    push_term(terms, &word, spoken, REQUESTS.contains(&word.as_str()));
 }
 
 /// Adds a lower-case word.
-fn push_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
+fn push_term(terms: &mut Vec<Term>, word: &str, spoken: bool, asks: bool) {
     let stem = word_stem(word).into_owned();
     if let Some(known) = terms.iter_mut().find(|term| term.stem == stem) {
         known.spoken |= spoken;
         return;
     }
-    terms.push(Term { stem, word: word.to_owned(), spoken, asks: REQUESTS.contains(&word) });
+    terms.push(Term { stem, word: word.to_owned(), spoken, asks });
 }
 
 #[derive(Default)]
@@ -451,6 +455,11 @@ mod tests {
             ("Which utf8 decoder is used. Nothing else", "utf8 Nothing?", "decod noth (utf8)"),
             ("Blueprint registration", "Blueprint?", "blueprint registr"),
             ("Describe Blueprint", "Blueprint?", "blueprint"),
+            // A common word is dropped, and kept where it is written as a name.
+            ("where is the location of the header set", "", "head"),
+            ("where is the Location header set", "Location?", "loc head"),
+            ("how is the State of an Order changed", "State? Order?", "stat ord"),
+            ("How does it decide which proxy to use", "", "prox"),
             ("設定 読込", "", "設 定 読 込"),
             ("Où est le café?", "Où?", "où est le café"),
             ("", "", ""),

@@ -20,7 +20,7 @@ pub(super) const STOP_WORDS: [&str; 145] = [
 
 /// Words common in questions about any software.
 #[rustfmt::skip]
-pub(super) const JARGON: [&str; 489] = [
+pub(super) const JARGON: [&str; 493] = [
     "abstract", "abstraction", "actually", "affect", "affecting", "affects", "algorithm", "algorithmic",
     "algorithms", "allow", "allowing", "allows", "another", "approach", "approaches", "appropriate",
     "appropriately", "architectural", "architecturally", "architecture", "argument", "arguments", "attribute",
@@ -33,7 +33,8 @@ pub(super) const JARGON: [&str; 489] = [
     "conditions", "consequence", "consequences", "consider", "considered", "considering", "consistency",
     "consistent", "consistently", "context", "contexts", "control", "coordinate", "coordinates",
     "coordination", "core", "correct", "correctly", "correctness", "cost", "costs", "couple", "coupled",
-    "couples", "coupling", "currently", "data", "decision", "decisions", "declare", "declared", "define",
+    "couples", "coupling", "currently", "data", "decide", "decided", "decides", "deciding", "decision", "decisions",
+    "declare", "declared", "define",
     "defined", "defines", "defining", "definition", "definitions", "delegate", "delegates", "delegating",
     "delegation", "demonstrate", "depend", "dependencies", "dependency", "dependent", "depends", "describe",
     "design", "designed", "designing", "designs", "determine", "determines", "determining", "differ",
@@ -159,15 +160,15 @@ pub(super) const BESIDE_CODE: [&str; 11] = [
 
 /// Stop words of the analyzer, the pattern finder and the search in notes.
 #[rustfmt::skip]
-pub(super) const ASKING: [&str; 104] = [
+pub(super) const ASKING: [&str; 107] = [
     "how", "does", "do", "did", "what", "where", "why", "when", "which", "who", "is", "are", "was", "be", "been", "the",
     "a", "an", "and", "or", "not", "of", "in", "on", "to", "for", "from", "by", "with", "without", "that", "this",
     "these", "those", "it", "its", "as", "at", "into", "between", "through", "than", "rather", "while", "would", "could",
     "should", "can", "may", "must", "will", "if", "then", "there", "their", "they", "we", "our", "you", "i", "me", "my",
     "have", "has", "had", "show", "find", "tell", "explain", "describe", "give", "list", "example", "examples",
     "pattern", "patterns", "similar", "existing", "elsewhere", "codebase", "code", "implemented", "implementation",
-    "work", "works", "used", "use", "using", "usage", "usages", "way", "ways", "done", "some", "all", "please", "about", "decided",
-    "need", "needs", "thought", "thoughts", "notes", "were",
+    "work", "works", "used", "use", "using", "usage", "usages", "way", "ways", "done", "some", "all", "please", "about",
+    "decide", "decided", "decides", "deciding", "need", "needs", "thought", "thoughts", "notes", "were",
 ];
 
 /// Phrases of questions for tests.

@@ -37,7 +37,15 @@ pub(super) fn content(question: &str) -> Vec<String> {
         tokens.map(|(_, (token, _))| (*token).to_owned()).collect()
     };
     let asks = |word: &str| STOP_WORDS.contains(&word) || ASKING.contains(&word) || REQUESTS.contains(&word);
-    let mut content = kept(&|_, word| !asks(word) && !SYMBOL_KINDS.contains(&word));
+    // "the Location header": with a capital inside a sentence, a word that asks is a name.
+    let is_name = |number: usize, word: &str| {
+        number > 0
+            && tokens[number].0.starts_with(char::is_uppercase)
+            && !STOP_WORDS.contains(&word)
+            && !tokens[number - 1].0.ends_with(['.', '?', '!'])
+    };
+    let mut content =
+        kept(&|number, word| is_name(number, word) || !asks(word) && !SYMBOL_KINDS.contains(&word));
     if content.is_empty() {
         content = match tokens.as_slice() {
             // A word alone is what is looked for, whatever it is.

@@ -3,10 +3,12 @@
 //! The search does not count as reading. Of each file only the first few hits are kept, so that a common name costs no
 //! memory; the others are counted.
 
+use std::ops::Range;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use tamis_codebase::{RootedPath, Roots, StopSignal, cores, in_parallel, is_binary, scan};
 use tamis_redact::searchable_bytes;
-use tamis_syntax::{defined_name, heuristic_outline};
+use tamis_syntax::{DeclarationKind, Notation, defined_name, each_declaration, heuristic_outline};
 use tamis_text::split_lines;
 
 use super::paths::is_prose_or_data;
@@ -299,8 +301,20 @@ impl File<'_> {
             &here,
             around.is_some_and(|at| outlined.is_type(at) && outlined.definition(at).signature.first == line),
         );
+        if kind == HitKind::Assignment && is_function_assigned(content, &lines[line + 1..], path, &here) {
+            return Some((HitKind::Definition, owner(&content[..column])));
+        }
         Some((kind, within))
     }
+}
+
+/// Whether the line defines what it assigns to: `res.redirect = function redirect(url) {`.
+fn is_function_assigned(line: &str, next: &[&str], path: &str, here: &Range<usize>) -> bool {
+    let mut is_defined = false;
+    each_declaration(line, next, Notation::of_path(path), &mut |name, kind| {
+        is_defined |= name == *here && kind == DeclarationKind::Definition;
+    });
+    is_defined
 }
 
 /// The word at the end of a text, if a dot, `::` or `->` follows it.
@@ -311,7 +325,7 @@ fn owner(before: &str) -> Option<String> {
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind {
+fn kind(line: &str, here: &Range<usize>, opens_type: bool) -> HitKind {
     let (before, after) = (&line[..here.start], &line[here.end..]);
     let opening = before.trim_start();
     if opening.starts_with('@') || opening.starts_with("#[") {

@@ -120,6 +120,26 @@ fn rust_is_analysed() {
 
 /// The other languages: what is called and who calls, in one function each.
 #[test]
+fn a_function_that_is_assigned_is_described_by_its_name_in_a_longer_question() {
+    for line in [
+        "res.redirect = function redirect(url) {",
+        "res.redirect = function (url) {",
+        "res.redirect = async function(url) {",
+        "res.redirect = (url) => {",
+        "res.redirect = async url => {",
+    ] {
+        let response = format!("{line}\n  this.set('Location', url)\n}}\n");
+        let files = [
+            ("lib/response.js", response.as_str()),
+            ("lib/app.js", "function restrict(req, res, next) {\n  res.redirect('/login')\n}\n"),
+            ("test/redirect.js", "var redirect = express()\nredirect.use(app)\n"),
+        ];
+        let finding = analyse(&files, "how does res.redirect set the Location header?");
+        assert!(finding.summary.contains("redirect (lib/response.js:1)"), "{line}: {finding:#?}");
+    }
+}
+
+#[test]
 fn other_languages_are_analysed() {
     type Files = &'static [(&'static str, &'static str)];
     let cases: [(Files, [&str; 2]); 6] = [

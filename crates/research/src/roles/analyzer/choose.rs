@@ -204,7 +204,7 @@ pub(super) fn choose_from_search(
     let mut seen = BTreeSet::new();
     places.retain(|(_, at)| seen.insert(*at));
     let enough = chosen.named.iter().map(|target| target.fit).fold(0.0, f64::max) + MUCH_BETTER;
-    let mut candidates = Vec::new();
+    let (mut candidates, mut assigned) = (Vec::new(), Vec::new());
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MAX_UNNAMED) {
         let place = &hits.files[at].place;
         let Some(source) = reader.read_if_possible(place, &mut chosen.limited) else { continue };
@@ -216,8 +216,19 @@ pub(super) fn choose_from_search(
                 candidates.push(Candidate { source, number, fit: score, score, words, pointed: false });
             }
         }
+        // A function that is assigned is in no outline.
+        for hit in hits.files[at].hits.iter().filter(|hit| hit.kind == HitKind::Definition) {
+            let name = &hits.queries[hit.name].name;
+            let fit = fit(question, name, hit.within.as_deref(), &place.path);
+            if let Some(fit) = fit.filter(|fit| *fit > enough && outlined.at_line(hit.line, name).is_none()) {
+                let target = Target::declared(&source, hit.line, name, question, fit);
+                assigned.push(Target { fit, ..target });
+            }
+        }
     }
-    let better = best(candidates, question, true, MAX_UNNAMED);
+    let mut better = best(candidates, question, true, MAX_UNNAMED);
+    better.extend(assigned);
+    better.sort_by(|a, b| a.score.total_cmp(&b.score));
     for target in better {
         chosen.named.retain(|known| known.name != target.name);
         chosen.named.push(target);
