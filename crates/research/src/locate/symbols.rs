@@ -85,7 +85,9 @@ pub(super) fn find(
     }
     // Without the others, which are in no file, one word is all that the question names.
     // A word that every question may have says nothing without them.
-    let is_telling = |symbol: &&Symbol| symbol.is_code || !is_common(&symbol.text);
+    let is_telling = |symbol: &&Symbol| {
+        symbol.is_code || symbol.text.starts_with(char::is_uppercase) || !is_common(&symbol.text)
+    };
     let mut present =
         question.symbols.iter().filter(|symbol| !symbol.is_whole && is_there(symbol)).filter(is_telling);
     let (Some(symbol), None) = (present.next(), present.next()) else { return Ok(Vec::new()) };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{Confidence, ResearchConstraints, ResearchFinding, ResearchRequest, Researcher, Role};
 
-use super::fixture::{ask, codebase, index, researcher, researcher_of};
+use super::fixture::{ask, check, codebase, index, researcher, researcher_of};
 
 const SHOP: &[(&str, &str)] = &[
     (
@@ -56,6 +56,18 @@ fn a_name_leads_to_where_it_is_defined() {
     ] {
         assert_eq!(first(question), reference, "{question}");
     }
+}
+
+#[test]
+fn a_common_word_that_is_written_as_a_name_is_looked_for() {
+    let files = [
+        ("lib/request.js", "req.header = function header(name) {\n  return this.headers[name]\n}\n"),
+        (
+            "lib/response.js",
+            "res.location = function (url) {\n  this.set('Location', encode(url)) // header\n}\n",
+        ),
+    ];
+    check(&files, &[Role::Locator], &[("where is the Location header set", "lib/response.js:1")]);
 }
 
 #[test]
