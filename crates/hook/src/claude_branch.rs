@@ -46,7 +46,7 @@ impl<'a> TreeNode<'a> {
         let value = |name: &str| {
             let mut places = memmem::find_iter(line.as_bytes(), name);
             let start = places.next()? + name.len();
-            places.next().is_none().then(|| &line[start..])
+            places.next().is_none().then(|| line[start..].trim_start())
         };
         let id = |text: &'a str| {
             let text = text.strip_prefix('"')?;
@@ -173,9 +173,9 @@ mod tests {
                 true,
             ),
             (r#"{"parentUuid":"b","uuid":"a"}"#, true),
-            // Nested, spaced, escaped, missing, no id.
+            (r#"{"parentUuid": "b", "uuid": "a"}"#, true),
+            // Nested, escaped, missing, no id.
             (r#"{"parentUuid":"b","uuid":"a","data":{"uuid":"c"}}"#, false),
-            (r#"{"parentUuid": "b", "uuid": "a"}"#, false),
             (r#"{"parentUuid":"b","uuid":"\u0061"}"#, false),
             (r#"{"uuid":"a"}"#, false),
             (r#"{"parentUuid":"b","uuid":7}"#, false),
