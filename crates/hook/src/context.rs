@@ -48,14 +48,8 @@ impl SessionContext {
 
 /// Reads the log that the client names.
 pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<SessionContext> {
-    let missing = || io::Error::new(io::ErrorKind::NotFound, "the call names no log");
-    let path = Path::new(payload.transcript_path.as_deref().ok_or_else(missing)?);
-    // A subagent has a context of its own, and a log of its own.
-    let path = match &payload.agent_id {
-        Some(agent) => log_of_subagent(path, agent).ok_or_else(missing)?,
-        None => path.to_owned(),
-    };
-    let tail = tail_of(&path)?;
+    let path = log_of(payload)?;
+    let tail = tail_of(&path, TAIL_BYTES)?;
     let call_id = payload.tool_use_id.as_deref();
     let mut collector = Collector::new(client, call_id);
     match client {
@@ -75,6 +69,17 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
     Ok(collector.finish())
 }
 
+/// The log that a call names.
+pub(crate) fn log_of(payload: &HookPayload<'_>) -> io::Result<PathBuf> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "the call names no log");
+    let path = Path::new(payload.transcript_path.as_deref().ok_or_else(missing)?);
+    // A subagent has a context of its own, and a log of its own.
+    match &payload.agent_id {
+        Some(agent) => log_of_subagent(path, agent).ok_or_else(missing),
+        None => Ok(path.to_owned()),
+    }
+}
+
 /// Claude Code's log of a subagent: in a folder beside its parent's log.
 fn log_of_subagent(parent: &Path, agent: &str) -> Option<PathBuf> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
@@ -86,13 +91,13 @@ fn log_of_subagent(parent: &Path, agent: &str) -> Option<PathBuf> {
 }
 
 /// The last whole lines of a log.
-fn tail_of(path: &Path) -> io::Result<String> {
+pub(crate) fn tail_of(path: &Path, max_bytes: u64) -> io::Result<String> {
     let mut file = open_regular(path)?;
     let size = file.metadata()?.len();
-    let start = size.saturating_sub(TAIL_BYTES);
+    let start = size.saturating_sub(max_bytes);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::with_capacity(usize::try_from(size - start).unwrap_or(0) + 1);
-    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    file.take(max_bytes).read_to_end(&mut bytes)?;
     if start > 0 {
         let first_line = memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
         bytes.drain(..first_line);

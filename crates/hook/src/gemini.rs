@@ -26,8 +26,8 @@ const ADDED: &[&str] = &["Error: ", "Exit Code: ", "Signal: ", "Background PIDs:
 const MAX_LINES: usize = 1_900;
 const MAX_LINE_CHARS: usize = 1_900;
 
-/// The client reads a file at once, unless it asks its user.
-const READ_WITHIN: Duration = Duration::from_secs(60);
+/// The client reads a file at once, unless it asks its user, or denies it.
+const READ_WITHIN: Duration = Duration::from_secs(2);
 
 /// Our folder in the client's temporary folder.
 const FOLDER: &str = "tamis";
@@ -65,6 +65,9 @@ pub(crate) fn open(payload: &HookPayload<'_>) -> Result<(GeminiOutput, ToolText)
     if start("start_line") > 1 || start("offset") > 0 {
         return Err(LeftReason::PartOfFile);
     }
+    if rules_deny_reading(payload, Path::new(transcript)) {
+        return Err(LeftReason::ToolDenied);
+    }
     let session = file_name_part(payload.session_id.as_deref().unwrap_or_default());
     if was_not_read(&folder, &session) {
         return Err(LeftReason::NotDelivered);
@@ -88,6 +91,69 @@ fn split(text: &str) -> (&str, &str, &str) {
         last = line;
     }
     (&text[..start], &text[start..last], &text[last..])
+}
+
+/// The tool that stands in, by the names that settings know it by.
+const READ_TOOL: &[&str] = &["read_file", "ReadFileTool"];
+/// The administrator's settings and policies.
+const SYSTEM_FOLDER: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/GeminiCli" } else { "/etc/gemini-cli" };
+/// Larger files of settings are not read.
+const MAX_RULES_BYTES: u64 = 1 << 20;
+
+/// Whether settings or a policy may deny the tool, or have the user asked: then an output would be lost, or a question be asked
+/// that there was none before.
+fn rules_deny_reading(payload: &HookPayload<'_>, transcript: &Path) -> bool {
+    // `.gemini/tmp/PROJECT/chats/SESSION`
+    let of_user = transcript.ancestors().nth(4).map(Path::to_owned);
+    let of_project = payload.cwd.as_deref().map(|folder| Path::new(folder).join(".gemini"));
+    let folders = [of_user, of_project, Some(PathBuf::from(SYSTEM_FOLDER))];
+    folders.into_iter().flatten().any(|folder| {
+        let settings = rules_in(&folder.join("settings.json"));
+        let policies = fs::read_dir(folder.join("policies")).into_iter().flatten().flatten();
+        let mut policies = policies.map(|entry| entry.path());
+        settings.is_some_and(|text| settings_deny_reading(&text))
+            || policies.any(|path| rules_in(&path).is_some_and(|text| policy_denies_reading(&text)))
+    })
+}
+
+fn rules_in(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    let is_readable = metadata.is_file() && metadata.len() <= MAX_RULES_BYTES;
+    if is_readable { fs::read_to_string(path).ok() } else { None }
+}
+
+/// Whether settings exclude the tool, or list others only. With comments, which JSON does not have, the name alone will do.
+fn settings_deny_reading(text: &str) -> bool {
+    let Ok(settings) = serde_json::from_str::<Value>(text) else {
+        return READ_TOOL.iter().any(|name| text.contains(name));
+    };
+    let has_tool = |list: &Vec<Value>| list.iter().filter_map(Value::as_str).any(names_reading);
+    let list = |pointer: &str| settings.pointer(pointer).and_then(Value::as_array);
+    let is_excluded = ["/tools/exclude", "/excludeTools"].into_iter().filter_map(list).any(has_tool);
+    let is_left_out = ["/tools/core", "/coreTools"].into_iter().filter_map(list).any(|list| !has_tool(list));
+    is_excluded || is_left_out
+}
+
+fn names_reading(name: &str) -> bool {
+    READ_TOOL
+        .iter()
+        .any(|tool| name.strip_prefix(tool).is_some_and(|rest| rest.is_empty() || rest.starts_with('(')))
+}
+
+/// Whether a rule of a policy is for the tool, or for all, and does not allow it.
+fn policy_denies_reading(text: &str) -> bool {
+    let lines = text.lines().map(|line| line.trim_start()).filter(|line| !line.starts_with('#'));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.split("[[rule]]").skip(1).any(|rule| {
+        let is_for_all = rule.contains("\"*\"") || !rule.contains("toolName");
+        let is_for_reading = READ_TOOL.iter().any(|name| rule.contains(name));
+        let denies = rule.contains("\"deny\"")
+            || rule.contains("\"ask_user\"")
+            || rule.contains("'deny'")
+            || rule.contains("'ask_user'");
+        denies && (is_for_reading || is_for_all && !rule.contains("mcpName"))
+    })
 }
 
 /// The letters of a session's id that may be in a file's name.
@@ -130,7 +196,11 @@ impl GeminiOutput {
             create_private_dir(&self.folder)?;
             private_file().write(true).create_new(true).open(&path)?.write_all(whole.as_bytes())
         };
-        write().map_err(|_| LeftReason::NotDelivered)?;
+        if write().is_err() {
+            // A part of it, on a full disk, would look like a file that the client may not read.
+            let _ = fs::remove_file(&path);
+            return Err(LeftReason::NotDelivered);
+        }
         let path = path.to_str().ok_or(LeftReason::NotDelivered)?;
         let call = json!({"name": "read_file", "args": {"file_path": path}});
         Ok(json!({"hookSpecificOutput": {"hookEventName": "AfterTool", "tailToolCallRequest": call}}))
@@ -140,6 +210,43 @@ impl GeminiOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_that_deny_reading_are_found() {
+        for (settings, denies) in [
+            ("{}", false),
+            (r#"{"tools": {"exclude": ["write_file"]}}"#, false),
+            (r#"{"tools": {"exclude": ["read_file"]}}"#, true),
+            (r#"{"excludeTools": ["ReadFileTool"]}"#, true),
+            (r#"{"tools": {"core": ["run_shell_command"]}}"#, true),
+            (r#"{"tools": {"core": ["run_shell_command", "read_file"]}}"#, false),
+            (r#"{"tools": {"exclude": ["read_file_x"]}}"#, false),
+            ("{ // a comment\n}", false),
+            ("{ // a comment\n\"tools\": {\"exclude\": [\"read_file\"]}}", true),
+        ] {
+            assert_eq!(settings_deny_reading(settings), denies, "{settings}");
+        }
+        for (policy, denies) in [
+            ("", false),
+            ("[[rule]]\ntoolName = \"read_file\"\ndecision = \"allow\"", false),
+            ("[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 5", true),
+            ("[[rule]]\ntoolName = ['glob', 'read_file']\ndecision = 'ask_user'", true),
+            (
+                "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"",
+                false,
+            ),
+            ("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"", true),
+            ("[[rule]]\ndecision = \"ask_user\"", true),
+            ("[[rule]]\nmcpName = \"other\"\ndecision = \"deny\"", false),
+            ("# [[rule]]\n# toolName = \"read_file\"\n# decision = \"deny\"", false),
+            (
+                "[[rule]]\ntoolName = \"read_file\"\ndecision = \"allow\"\n[[rule]]\ntoolName = \"replace\"\ndecision = \"deny\"",
+                false,
+            ),
+        ] {
+            assert_eq!(policy_denies_reading(policy), denies, "{policy}");
+        }
+    }
 
     #[test]
     fn what_the_client_puts_around_an_output_stays() {

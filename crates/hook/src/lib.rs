@@ -130,6 +130,8 @@ pub enum LeftReason {
     NoMarker,
     /// The pruned text could not be handed over.
     NotDelivered,
+    /// A rule of the user denies the tool that would hand it over.
+    ToolDenied,
     /// The deadline passed.
     TooSlow,
     /// The sieve had a problem.
@@ -159,7 +161,7 @@ impl Hook<'_> {
             return HookResult::left(LeftReason::UnknownForm);
         };
         let result = match payload.phase(self.client) {
-            HookPhase::Before => match guard::refusal(&payload) {
+            HookPhase::Before => match guard::refusal(&payload, self.sieve) {
                 Some(reason) => {
                     HookResult::replied(HookOutcome::Refused, guard::reply(self.client, &reason), None)
                 }

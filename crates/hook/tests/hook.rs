@@ -415,8 +415,8 @@ fn gemini_cli_reads_the_pruned_output_from_a_file() {
     let [one, other] = [(), ()].map(|()| path(fixture.run(Client::Gemini, &call)));
     assert_ne!(one, other);
     // A file that was not read means that the client cannot, so the next output is left alone.
-    let an_hour = std::time::SystemTime::now() - Duration::from_secs(3_600);
-    fs::File::open(&one).unwrap().set_modified(an_hour).unwrap();
+    let earlier = std::time::SystemTime::now() - Duration::from_secs(5);
+    fs::File::open(&one).unwrap().set_modified(earlier).unwrap();
     let left = |call: &Value| fixture.run(Client::Gemini, call).outcome;
     assert_eq!(left(&call), HookOutcome::Left(LeftReason::NotDelivered));
     fs::remove_file(&one).unwrap();
@@ -427,6 +427,12 @@ fn gemini_cli_reads_the_pruned_output_from_a_file() {
     };
     assert_eq!(left(&with("error", json!({"message": "failed"}))), HookOutcome::Left(LeftReason::NotText));
     assert_eq!(left(&with("llmContent", json!([{"text": text}]))), HookOutcome::Left(LeftReason::NotText));
+    // A policy denies the tool that would show the pruned text.
+    fs::create_dir(fixture.path("policies")).unwrap();
+    let policy = fixture.path("policies/own.toml");
+    fs::write(&policy, "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\n").unwrap();
+    assert_eq!(left(&call), HookOutcome::Left(LeftReason::ToolDenied));
+    fs::remove_file(&policy).unwrap();
     let mut part = gemini_call(&log, "read_file", &text);
     part["tool_input"] = json!({"file_path": "a", "start_line": 10});
     assert_eq!(left(&part), HookOutcome::Left(LeftReason::PartOfFile));
@@ -528,15 +534,23 @@ fn only_what_was_shown_is_counted() {
 #[test]
 fn markers_are_not_written_into_files() {
     let fixture = Fixture::new();
-    let marker =
-        "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_abcdefghijklmnopqrstuv 6-44]";
+    // A text with several cuts, so that its later markers have no id.
+    let text: String = (0..5).map(|part| build_log().replace("crate", &format!("part-{part}"))).collect();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let payload = claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&text));
+    let reply = fixture.run(Client::ClaudeCode, &payload).reply.unwrap();
+    let shown = reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap();
+    let mut markers = shown.lines().filter(|line| is_marker(line));
+    let (marker, second) = (markers.next().unwrap(), markers.next().unwrap());
+    assert!(marker.contains("prn_") && !second.contains("prn_"), "{shown}");
+    let log = fixture.write_log("s.jsonl", &[claude_log(), crate::shown("r1", "a1", shown)].concat());
     let file = fixture.path("notes.md");
     fs::write(&file, format!("# Markers\n\n{marker}\n")).unwrap();
-    let call = |event: &str, tool: &str, input: Value| json!({"hook_event_name": event, "cwd": fixture.folder.path(), "tool_name": tool, "tool_input": input});
+    let call = |event: &str, tool: &str, input: Value| json!({"hook_event_name": event, "cwd": fixture.folder.path(), "transcript_path": log, "tool_name": tool, "tool_input": input});
     let patch =
         format!("*** Begin Patch\n*** Update File: a.rs\n@@\n fn a() {{\n+{marker}\n }}\n*** End Patch\n");
     let code = format!("fn a() {{\n    {marker}\n}}\n");
-    let later = "fn a() {\n[tamis 48-78: tests]\n}\n";
+    let later = format!("fn a() {{\n{second}\n}}\n");
     for (client, payload) in [
         (Client::ClaudeCode, call("PreToolUse", "Write", json!({"file_path": "a.rs", "content": code}))),
         (Client::ClaudeCode, call("PreToolUse", "Write", json!({"file_path": "a.rs", "content": later}))),
@@ -589,9 +603,21 @@ fn markers_are_not_written_into_files() {
             json!({"file_path": "notes.md", "content": format!("# A marker\n\n{marker}\n")}),
         ),
         call("PreToolUse", "Bash", json!({"command": format!("tamis recover '{marker}'")})),
+        // Texts that show how markers look.
+        call(
+            "PreToolUse",
+            "Write",
+            json!({"file_path": "a.md", "content": "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_abcdefghijklmnopqrstuv 6-44]\n"}),
+        ),
+        call("PreToolUse", "Write", json!({"file_path": "a.md", "content": "[tamis 4800-7800: tests]\n"})),
     ] {
         assert_eq!(fixture.run(Client::ClaudeCode, &payload).reply, None, "{payload}");
     }
+    // Without a log, a marker without an id may be one of this session.
+    let mut unknown =
+        call("BeforeTool", "write", json!({"filePath": "a.rs", "content": "[tamis 4-7: tests]\n"}));
+    unknown["transcript_path"] = Value::Null;
+    assert_eq!(fixture.run(Client::OpenCode, &unknown).outcome, HookOutcome::Refused);
 }
 
 #[test]

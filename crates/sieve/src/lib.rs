@@ -151,6 +151,13 @@ impl Sieve {
         Ok(())
     }
 
+    /// Whether the original of a prune is kept.
+    pub fn is_recoverable(&self, prune_id: &str) -> bool {
+        let id = PruneId::parse(prune_id);
+        let is_kept = |store: &Store, id: PruneId| store.recovery.is_kept(&id.text, SystemTime::now());
+        self.store.as_ref().zip(id).is_some_and(|(store, id)| is_kept(store, id))
+    }
+
     /// The goal of a prune, while its original is kept.
     pub fn goal(&self, prune_id: &str) -> Option<String> {
         let id = PruneId::parse(prune_id)?;
