@@ -6,21 +6,22 @@
 import { spawn } from "node:child_process"
 
 const TAMIS = "tamis"
-// tamis itself gives up after the first of these; the second is for its start, and for the notes that it makes afterwards.
-const DEADLINE_MS = (Number(process.env.TAMIS_HOOK_DEADLINE_MS) || 150) + 250
+// tamis itself gives up after its own deadline; this is for its start, and for the notes that it makes afterwards.
+const GRACE_MS = 250
+let deadlineMs = 150
 const PRUNED = ["bash", "read", "grep"]
 const GUARDED = ["write", "edit", "patch", "apply_patch"]
 const MOST_SESSIONS = 64
 const MOST_CHARACTERS = 4000
 
-// Sends an event to tamis; an empty reply if anything fails.
-function hook(event) {
+// Runs tamis; an empty reply if anything fails.
+function run(args, limitMs, input = "") {
   return new Promise((resolve) => {
-    const child = spawn(TAMIS, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn(TAMIS, args, { stdio: ["pipe", "pipe", "ignore"] })
     const deadline = setTimeout(() => {
       child.kill("SIGKILL")
       resolve("")
-    }, DEADLINE_MS)
+    }, limitMs)
     let reply = ""
     child.stdin.on("error", () => {})
     child.stdout.on("error", () => {})
@@ -30,16 +31,25 @@ function hook(event) {
       clearTimeout(deadline)
       resolve(code === 0 ? reply : "")
     })
-    child.stdin.end(JSON.stringify(event))
-  })
-    .then((reply) => JSON.parse(reply) ?? {})
-    .catch(() => ({}))
+    child.stdin.end(input)
+  }).catch(() => "")
+}
+
+// Sends an event to tamis.
+async function hook(event) {
+  try {
+    return JSON.parse(await run(["hook", "opencode"], deadlineMs + GRACE_MS, JSON.stringify(event))) ?? {}
+  } catch {
+    return {}
+  }
 }
 
 // Only the refusal of a write may fail.
 const quietly = (handler) => (...values) => handler(...values).catch(() => {})
 
 export const Tamis = async ({ directory }) => {
+  // OpenCode does not wait for it.
+  run(["config", "get", "hook.deadline_ms"], 5000).then((text) => (deadlineMs = Number(text) || deadlineMs))
   // The latest messages of the person and of the agent, by session: they are the goal.
   const sessions = new Map()
 
