@@ -7,9 +7,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tamis_testkit::{
-    ClientHome, InstalledClients, ScriptStep, StdioServer, TestClient, TestClientRun, run_bounded,
+    ClientHome, InstalledClients, ScriptHistory, ScriptStep, StdioServer, TestClient, TestClientRun,
+    run_bounded,
 };
 
 use crate::{LIMIT, tamis};
@@ -98,26 +99,43 @@ fn edit_step(client: TestClient, file: PathBuf) -> ScriptStep {
     }
 }
 
-/// A call that writes a marker.
-fn write_step(client: TestClient, file: PathBuf) -> ScriptStep {
-    const CONTENT: &str = "fn a() {\n[tamis 48-78: tests]\n}\n";
+/// A call that writes a file with this line.
+fn write_step(
+    client: TestClient,
+    file: PathBuf,
+    line: impl Fn(&ScriptHistory<'_>) -> String + Send + 'static,
+) -> ScriptStep {
+    let content = move |history: &ScriptHistory<'_>| format!("fn a() {{\n{}\n}}\n", line(history));
     match client {
         TestClient::ClaudeCode => {
-            ScriptStep::own("Write", move |_| json!({"file_path": file, "content": CONTENT}))
+            ScriptStep::own("Write", move |history| json!({"file_path": file, "content": content(history)}))
         }
-        TestClient::GeminiCli => {
-            ScriptStep::own("write_file", move |_| json!({"file_path": file, "content": CONTENT}))
-        }
+        TestClient::GeminiCli => ScriptStep::own(
+            "write_file",
+            move |history| json!({"file_path": file, "content": content(history)}),
+        ),
         TestClient::OpenCode => {
-            ScriptStep::own("write", move |_| json!({"filePath": file, "content": CONTENT}))
+            ScriptStep::own("write", move |history| json!({"filePath": file, "content": content(history)}))
         }
-        TestClient::Codex => ScriptStep::own("exec_command", |_| {
-            let patch =
-                "*** Begin Patch\n*** Add File: new.rs\n+fn a() {\n+[tamis 48-78: tests]\n+}\n*** End Patch";
+        TestClient::Codex => ScriptStep::own("exec_command", move |history| {
+            let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+            let added: String = content(history).lines().map(|line| format!("+{line}\n")).collect();
+            let patch = format!("*** Begin Patch\n*** Add File: {name}\n{added}*** End Patch");
             json!({"cmd": format!("apply_patch <<'EOF'\n{patch}\nEOF")})
         }),
     }
 }
+
+/// The first marker that the model was shown.
+fn first_marker(history: &ScriptHistory<'_>) -> String {
+    let text = &history.results[0].text;
+    let start = text.find("[tamis cut ").expect("a marker");
+    text[start..].lines().next().expect("a line").to_owned()
+}
+
+/// A line that only looks like a marker of this session.
+const SAMPLE: &str =
+    "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_abcdefghijklmnopqrstuv 6-44]";
 
 fn server() -> StdioServer {
     StdioServer { name: "tamis".to_owned(), command: tamis(), args: vec!["mcp".to_owned()], env: Vec::new() }
@@ -186,7 +204,8 @@ fn works_with_hooks(client: TestClient) {
     let tools = own_tools(client);
     let home = ClientHome::new();
     let project = home.project().canonicalize().expect("a path");
-    let [log, other, file, new] = [LOG, "other.log", SOURCE, "new.rs"].map(|name| project.join(name));
+    let [log, other, file, new, about] =
+        [LOG, "other.log", SOURCE, "new.rs", "about.md"].map(|name| project.join(name));
     fs::write(&log, build_log()).expect("a log");
     // What was shown before would be cut for that alone.
     fs::write(&other, build_log().replace("Compiling", "Linking")).expect("a log");
@@ -201,7 +220,8 @@ fn works_with_hooks(client: TestClient) {
         }),
         shell_step(&tools, "sed s/Compiling/Checking/ build.log; exit 3"),
         edit_step(client, file.clone()),
-        write_step(client, new.clone()),
+        write_step(client, about.clone(), |_| SAMPLE.to_owned()),
+        write_step(client, new.clone(), first_marker),
     ];
     if let Some((tool, argument)) = tools.read {
         // Before it is edited, as some clients require.
@@ -242,12 +262,77 @@ fn works_with_hooks(client: TestClient) {
         }
     }
     assert_eq!(fs::read_to_string(&file).expect("the file"), source().replace("    totl\n", "    total\n"));
+    // A text about tamis may show how markers look.
+    assert!(fs::read_to_string(&about).expect("the file").contains(SAMPLE), "{}", texts[count - 2]);
     let refused = texts[count - 1];
-    assert!(
-        refused.contains("`[tamis 48-78: tests]`") && refused.contains("`tamis recover ID LINES`"),
-        "{refused}"
-    );
+    assert!(refused.contains("`[tamis cut ") && refused.contains("`tamis recover prn_"), "{refused}");
     assert!(!new.exists());
+}
+
+/// A session that is resumed, or continued as another one, is pruned for as before, and lines that its model was shown count.
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_work_in_a_resumed_session_of_claude_code() {
+    let client = TestClient::ClaudeCode;
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    let commands = ["cat build.log", "cat build.log", "sed s/Compiling/Checking/ build.log", "cat build.log"];
+    let mut home = ClientHome::new();
+    fs::write(home.project().join(LOG), build_log()).expect("a log");
+    for (count, options) in
+        [(1, &[][..]), (2, &["--continue"]), (3, &["--continue", "--fork-session"]), (4, &["--continue"])]
+    {
+        let script = commands[..count].iter().map(|command| shell_step(&tools, command)).collect();
+        let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+            setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
+            allow_own_tools(client, command.env(PATIENT.0, PATIENT.1));
+            command.args(options);
+        });
+        let results = run.expect_results(count);
+        let text = &results[count - 1].text;
+        assert!(text.contains("[tamis cut "), "{options:?}: {text}");
+        assert!(text.len() * 2 < build_log().len(), "{options:?}: {text}");
+        if count != 2 && count != 4 {
+            assert!(text.contains("cannot find value `totl`"), "{options:?}: {text}");
+        }
+        home = run.into_home();
+        assert_eq!(outcomes(&home, "pruned"), count, "{options:?}");
+    }
+}
+
+/// Where a policy denies the tool that would show the pruned text, the model is shown what the command printed.
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_leave_the_output_where_gemini_cli_may_not_read() {
+    let client = TestClient::GeminiCli;
+    let clients = InstalledClients::installed();
+    let tools = own_tools(client);
+    for rules in [
+        Rules::new(
+            "policy",
+            ".gemini/policies/own.toml",
+            "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 500\n",
+            (false, false),
+        ),
+        Rules::new(
+            "settings",
+            ".gemini/settings.json",
+            json!({"tools": {"exclude": ["read_file"]}}),
+            (false, false),
+        ),
+    ] {
+        let home = ClientHome::new();
+        fs::write(home.project().join(LOG), build_log()).expect("a log");
+        let script = vec![shell_step(&tools, "cat build.log")];
+        let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+            rules.write(home);
+            setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
+            command.env(PATIENT.0, PATIENT.1);
+        });
+        let text = &run.expect_results(1)[0].text;
+        assert!(text.contains("Compiling crate-150 "), "{}: {text}", rules.name);
+        assert_eq!(outcomes(&run.into_home(), "tool_denied"), 1, "{}", rules.name);
+    }
 }
 
 /// What takes the place of tamis after it was set up; none if it is deleted.
@@ -271,15 +356,7 @@ fn works_without_tamis(client: TestClient) {
         vec![shell_step(&tools, "cat build.log"), shell_step(&tools, "echo well; exit 3")]
     };
     let shown = |run: &TestClientRun| -> Vec<String> {
-        // Codex says how long a command took, and Gemini CLI which processes it started.
-        let is_fixed = |line: &&str| {
-            !["Chunk ID", "Wall time", "Process Group"].iter().any(|start| line.starts_with(start))
-        };
-        let texts = run
-            .expect_results(2)
-            .iter()
-            .map(|result| result.text.lines().filter(is_fixed).collect::<Vec<_>>().join("\n"));
-        texts.collect()
+        run.expect_results(2).iter().map(|result| fixed_lines(&result.text)).collect()
     };
     let home = ClientHome::new();
     let steps = script(&home);
@@ -308,55 +385,191 @@ fn works_without_tamis(client: TestClient) {
     }
 }
 
-/// Rules of Claude Code times commands: hooks change neither a decision nor an exit code.
-#[test]
-#[ignore = "needs the real clients: ./test installs them"]
-fn hooks_change_no_decision_of_claude_code() {
-    let client = TestClient::ClaudeCode;
+/// The commands that rules decide on, with several exit codes. Of some the output is pruned.
+const COMMANDS: &[&str] = &[
+    "cat build.log",
+    "echo well; exit 3",
+    "touch made",
+    "cat build.log; exit 4",
+    "rm build.log",
+    "ls && false",
+    "git status",
+];
+
+/// Rules of a client, by the file in its home that has them, and what becomes of two commands.
+struct Rules {
+    name: &'static str,
+    file: &'static str,
+    text: String,
+    /// Whether `touch made` runs, and `rm build.log`.
+    touches: bool,
+    removes: bool,
+}
+
+impl Rules {
+    fn new(name: &'static str, file: &'static str, text: impl ToString, runs: (bool, bool)) -> Rules {
+        Rules { name, file, text: text.to_string(), touches: runs.0, removes: runs.1 }
+    }
+
+    /// Adds the rules to the settings that are there.
+    fn write(&self, home: &ClientHome) {
+        let path = home.path().join(self.file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        let text = match fs::read_to_string(&path) {
+            Ok(settings) => {
+                let mut settings: Value = serde_json::from_str(&settings).expect("JSON");
+                let rules: Value = serde_json::from_str(&self.text).expect("JSON");
+                for (key, value) in rules.as_object().expect("an object") {
+                    settings[key] = value.clone();
+                }
+                settings.to_string()
+            }
+            Err(_) => self.text.clone(),
+        };
+        fs::write(path, text).expect("settings");
+    }
+}
+
+/// Rules times commands: with hooks, the client decides the same and shows the same exit codes.
+fn hooks_change_no_decision(client: TestClient, rules: &[Rules]) {
     let clients = InstalledClients::installed();
     let tools = own_tools(client);
-    const COMMANDS: &[&str] =
-        &["cat build.log", "echo well; exit 3", "touch made", "rm build.log", "ls && false", "git status"];
-    for rules in [
-        json!({"allow": ["Bash"]}),
-        json!({"allow": ["Bash(cat:*)"], "deny": ["Bash(rm:*)"]}),
-        json!({"allow": ["Bash"], "ask": ["Bash(touch:*)"], "deny": ["Bash(rm:*)", "Bash(git status)"]}),
-        json!({"deny": ["Bash"]}),
-    ] {
-        let results = [false, true].map(|with_hooks| {
+    for rules in rules {
+        let run = |with_hooks: bool| {
             let home = ClientHome::new();
             fs::write(home.project().join(LOG), build_log()).expect("a log");
             let script = COMMANDS.iter().map(|command| shell_step(&tools, command)).collect();
-            let folder = home.path().join(".claude");
-            fs::create_dir(&folder).expect("a folder");
-            let settings = json!({"permissions": rules});
-            fs::write(folder.join("settings.json"), settings.to_string()).expect("settings");
             let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
+                rules.write(home);
                 if with_hooks {
-                    setup(&clients, home, &["--user", "--only", "hooks", "claude"]);
+                    setup(&clients, home, &["--user", "--only", "hooks", tools.setup]);
                 }
                 command.env(PATIENT.0, PATIENT.1);
             });
+            let files = ["made", LOG].map(|name| run.project().join(name).exists());
+            assert_eq!(files, [rules.touches, !rules.removes], "{client:?}, {}: {run:#?}", rules.name);
             let folder = run.project().display().to_string();
-            let texts = run.results.iter().map(|result| result.text.replace(&folder, "/project"));
-            let texts = texts.collect::<Vec<_>>();
-            let made = run.project().join("made").exists();
-            let kept = run.project().join(LOG).exists();
-            (texts, made, kept)
-        });
-        let [(without, ..), (with, ..)] = &results;
-        assert_eq!(without.len(), with.len(), "{rules}");
-        for (command, (without, with)) in COMMANDS.iter().zip(without.iter().zip(with)) {
-            match with.contains("[tamis cut ") {
-                true => assert!(
-                    *command == "cat build.log" && without.contains("Compiling crate-150"),
-                    "{rules}: {with}"
-                ),
-                false => assert_eq!(without, with, "{rules}: {command}"),
-            }
+            let texts =
+                run.results.iter().map(|result| fixed_lines(&result.text).replace(&folder, "/project"));
+            texts.collect::<Vec<_>>()
+        };
+        let [without, with] = [false, true].map(run);
+        assert_eq!(without.len(), with.len(), "{}", rules.name);
+        for (command, (without, with)) in COMMANDS.iter().zip(without.iter().zip(&with)) {
+            let is_same = match with.contains("[tamis cut ") {
+                true => without.contains("Compiling crate-150") && exit_lines(without) == exit_lines(with),
+                false => without == with,
+            };
+            assert!(is_same, "{client:?}, {}, {command}: {without}\n--- with hooks:\n{with}", rules.name);
         }
-        assert_eq!((results[0].1, results[0].2), (results[1].1, results[1].2), "{rules}");
     }
+}
+
+/// What the model is shown, without what differs from run to run: Codex says how long a command took, and Gemini CLI which
+/// processes it started.
+fn fixed_lines(text: &str) -> String {
+    let is_fixed =
+        |line: &&str| !["Chunk ID", "Wall time", "Process Group"].iter().any(|start| line.starts_with(start));
+    text.lines().filter(is_fixed).collect::<Vec<_>>().join("\n")
+}
+
+/// How clients say with which code a command ended.
+fn exit_lines(text: &str) -> Vec<&str> {
+    let starts = ["Exit code ", "Exit Code: ", "Process exited with code "];
+    text.lines().filter(|line| starts.iter().any(|start| line.starts_with(start))).collect()
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_change_no_decision_of_claude_code() {
+    let rules = |name, rules: Value, runs| {
+        Rules::new(name, ".claude/settings.json", json!({"permissions": rules}), runs)
+    };
+    let some = json!({"allow": ["Bash(cat:*)"], "deny": ["Bash(rm:*)"]});
+    let all =
+        json!({"allow": ["Bash"], "ask": ["Bash(touch:*)"], "deny": ["Bash(rm:*)", "Bash(git status)"]});
+    hooks_change_no_decision(
+        TestClient::ClaudeCode,
+        &[
+            rules("allow", json!({"allow": ["Bash"]}), (true, true)),
+            rules("allow some", some, (false, false)),
+            rules("allow, ask, deny", all, (false, false)),
+            rules("deny", json!({"deny": ["Bash"]}), (false, false)),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_change_no_decision_of_codex() {
+    let rules = |name, rules: &[(&str, &str)], runs| {
+        let rule = |(words, decision): &(&str, &str)| {
+            let words: Vec<&str> = words.split(' ').collect();
+            format!("prefix_rule(pattern = {}, decision = \"{decision}\")\n", json!(words))
+        };
+        Rules::new(name, ".codex/rules/default.rules", rules.iter().map(rule).collect::<String>(), runs)
+    };
+    hooks_change_no_decision(
+        TestClient::Codex,
+        &[
+            rules("allow", &[("cat", "allow"), ("touch", "allow")], (true, true)),
+            rules("deny", &[("rm", "forbidden"), ("git status", "forbidden")], (true, false)),
+            rules(
+                "allow, ask, deny",
+                &[("cat", "allow"), ("touch", "prompt"), ("rm", "forbidden")],
+                (false, false),
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_change_no_decision_of_gemini_cli() {
+    let rules = |name, rules: &[(&str, &str)], runs| {
+        let rule = |(prefix, decision): &(&str, &str)| {
+            let prefix =
+                if prefix.is_empty() { String::new() } else { format!("commandPrefix = \"{prefix}\"\n") };
+            format!(
+                "[[rule]]\ntoolName = \"run_shell_command\"\n{prefix}decision = \"{decision}\"\npriority = 500\n\n"
+            )
+        };
+        Rules::new(name, ".gemini/policies/test.toml", rules.iter().map(rule).collect::<String>(), runs)
+    };
+    hooks_change_no_decision(
+        TestClient::GeminiCli,
+        &[
+            rules("allow", &[("cat", "allow")], (true, true)),
+            rules("deny", &[("rm", "deny"), ("git status", "deny")], (true, false)),
+            rules(
+                "allow, ask, deny",
+                &[("cat", "allow"), ("touch", "ask_user"), ("rm", "deny")],
+                (false, false),
+            ),
+            rules("deny all", &[("", "deny")], (false, false)),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn hooks_change_no_decision_of_open_code() {
+    let rules = |name, rules: Value, runs| {
+        Rules::new(name, ".config/opencode/opencode.json", json!({"permission": {"bash": rules}}), runs)
+    };
+    hooks_change_no_decision(
+        TestClient::OpenCode,
+        &[
+            rules("allow", json!("allow"), (true, true)),
+            rules("deny", json!({"*": "allow", "rm *": "deny", "git status": "deny"}), (true, false)),
+            rules(
+                "allow, ask, deny",
+                json!({"*": "allow", "touch *": "ask", "rm *": "deny"}),
+                (false, false),
+            ),
+            rules("deny all", json!("deny"), (false, false)),
+        ],
+    );
 }
 
 #[test]
@@ -416,7 +629,7 @@ fn works_with_the_plugin(client: TestClient, install: &str, is_doubled: bool) {
     let project = home.project().canonicalize().expect("a path");
     fs::write(project.join(LOG), build_log()).expect("a log");
     let new = project.join("new.rs");
-    let script = vec![shell_step(&tools, "cat build.log"), write_step(client, new.clone())];
+    let script = vec![shell_step(&tools, "cat build.log"), write_step(client, new.clone(), first_marker)];
     let run = client.run_with_own_tools(home, &clients, &server(), script, |home, command| {
         allow_own_tools(client, command.env(PATIENT.0, PATIENT.1));
         let bin = home.path().join("bin");
@@ -442,7 +655,7 @@ fn works_with_the_plugin(client: TestClient, install: &str, is_doubled: bool) {
     });
     let results = run.expect_results(2);
     assert_pruned(&results[0].text, &build_log());
-    assert!(results[1].text.contains("`tamis recover ID LINES`"), "{}", results[1].text);
+    assert!(results[1].text.contains("`tamis recover prn_"), "{}", results[1].text);
     assert!(!new.exists());
     let home = run.into_home();
     assert_eq!(outcomes(&home, "pruned"), 1);
