@@ -125,7 +125,9 @@ pub fn each_declaration(
     } else {
         &["//", "/*", "* ", "*/"]
     };
-    if comments.iter().any(|comment| text.starts_with(comment)) || text == "*" {
+    // `* name () {` is a generator, or in a comment: the caller knows.
+    let is_generator = notation == Notation::Script && text.starts_with('*') && text.ends_with('{');
+    if comments.iter().any(|comment| text.starts_with(comment)) && !is_generator || text == "*" {
         return;
     }
     let mut found = |name: Range<usize>, kind: DeclarationKind| {

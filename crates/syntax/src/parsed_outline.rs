@@ -211,7 +211,11 @@ impl Walk<'_> {
         let name = name(node)
             .filter(|name| name.start_position().row == first)
             .map_or(0..0, |name| name.start_position().column..name.end_position().column);
-        let name = if line.get(name.clone()).is_some() && name.end <= line.len() { name } else { 0..0 };
+        // Of `#name() {`, the sign is not part of the name.
+        let name = match line.get(name.clone()) {
+            Some(text) => name.start + usize::from(text.starts_with('#'))..name.end,
+            None => 0..0,
+        };
         let lead = lead(self.lines, node.start_position().row.min(first), line_indent(line)).min(first);
         self.outline.definitions.push(Definition {
             lead,

@@ -23,8 +23,9 @@ pub(crate) fn defined_name_in(line: &str, next: &[&str], bodiless: bool) -> Opti
         _ => start,
     };
     let trimmed = match trimmed.strip_prefix('#') {
-        // A private method: `#name(…) {`.
-        Some(rest) if first_word(rest).1.starts_with(['(', '<']) => rest,
+        // A private method: `#name(…) {`, `#name (…) {`.
+        Some(rest) if first_word(rest).1.trim_ascii_start().starts_with('(') => rest,
+        Some(rest) if first_word(rest).1.starts_with('<') => rest,
         Some(_) => return None,
         None => trimmed,
     };
@@ -52,6 +53,8 @@ fn name_in(trimmed: &str, next: &[&str], mut bodiless: bool) -> Option<Range<usi
                 Some(b'<') => at + end_of_brackets(rest, 0)?,
                 Some(b'@') if rest.starts_with("@interface ") => at + 1,
                 Some(b'@') => trimmed.len() - past_attributes(rest).len(),
+                // `async #name(`, `static async *name(`, `async * #name(`
+                Some(b'#' | b'*') if at > 0 => at + 1,
                 _ => return None,
             };
             if end == at {

@@ -160,7 +160,8 @@ impl<'a> Reader<'a> {
     }
 
     fn of_name(&self, name: Node<'a>, of: Option<String>) -> Option<SymbolUse> {
-        let words = self.words(name);
+        // Of `this.#name`, the sign is not part of the name.
+        let words = self.words(name).trim_start_matches('#');
         let plain = !words.is_empty() && words.len() <= LONGEST_NAME && words.bytes().all(is_name_byte);
         plain.then(|| SymbolUse { line: name.start_position().row, name: words.to_owned(), of })
     }

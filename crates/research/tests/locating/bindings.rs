@@ -215,6 +215,64 @@ export default class <Quoted> extends Base {
     return 1
   }
 }
+class <Standard> {
+  static #<sharedCount> = 1
+  constructor (options) {
+    this.pick = options.pick ?? this.#privateMethod
+  }
+
+  #<tightMethod>(origin) {
+    return origin
+  }
+
+  #<privateMethod> (origin) {
+    return origin
+  }
+
+  async #<asyncMethod> (origin) {
+    return origin
+  }
+
+  static #<staticMethod> (origin) {
+    return origin
+  }
+
+  static async #<staticAsync>(origin) {
+    return origin
+  }
+
+  get #<getterName> () {
+    return 1
+  }
+
+  set <setterName> (value) {
+    this.value = value
+  }
+
+  async * <asyncItems> () {
+    yield 1
+  }
+
+  async *#<privateItems> () {
+    yield 1
+  }
+
+  static <spacedStatic> (origin) {
+    return origin
+  }
+
+  <spacedMethod> (origin) {
+    return origin
+  }
+
+  * <itemsOf> () {
+    yield 1
+  }
+
+  *#<hiddenItems> () {
+    yield 1
+  }
+}
 var <firstVar> = 1,
     <secondVar> = 2,
     <thirdVar>

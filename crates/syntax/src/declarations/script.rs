@@ -48,8 +48,17 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
             _ => break,
         }
     }
-    if text[at..].starts_with(['#', '*']) {
-        at += 1;
+    let generator = text[at..].strip_prefix('*');
+    if let Some(generator) = generator {
+        at = text.len() - generator.trim_ascii_start().len();
+    }
+    at += usize::from(text[at..].starts_with('#'));
+    if generator.is_some()
+        && text.ends_with('{')
+        && let Some(name) = identifier(text, at)
+        && text[name.end..].trim_ascii_start().starts_with('(')
+    {
+        return found(name, DeclarationKind::Definition);
     }
     let Some(name) = identifier(text, at) else { return };
     if WORDS.contains(&&text[name.clone()]) && !text[name.end..].starts_with([':', '(', '?', '.']) {
