@@ -69,7 +69,9 @@ pub(crate) fn bracketed_name(
     let loops = !typed
         && at == 0
         && ["foreach", "for_each", "ForEach", "FOREACH", "FOR_EACH"].iter().any(|each| name.contains(each));
-    if loops || (!typed && calls(&text[open..])) || text.contains("new ") {
+    // `add(new Listener() {`
+    let creates = text.split('{').next().is_some_and(|before| before.contains("new "));
+    if loops || (!typed && calls(&text[open..])) || creates {
         return None;
     }
     match after_brackets(&text[open..], next, typed) {

@@ -151,6 +151,8 @@ struct Candidate {
     /// How far its owner is from the one that the question names.
     owner: usize,
     certainty: Certainty,
+    /// Whether only one of it and the question has a dollar sign: `$Schema` is not `Schema`.
+    is_dollar_missing: bool,
     class: FileClass,
     kind: DeclarationKind,
     is_function: bool,
@@ -212,6 +214,10 @@ impl DeclaredIn<'_> {
                 return None;
             }
             let certainty = self.certainty(outlined, &code, line, &name, kind)?;
+            let (before, after) = (&lines[line][..column], &lines[line][column..]);
+            let has_dollar =
+                before.ends_with('$') || after.get(name.len()..).is_some_and(|rest| rest.starts_with('$'));
+            let is_dollar_missing = has_dollar != self.symbol.has_dollar;
             let owner = self.owner_distance(outlined, line, &name, &text);
             let at = outlined.at_line(line, &name);
             let is_function = at.map_or(kind == DeclarationKind::Definition, |at| !outlined.is_type(at));
@@ -226,6 +232,7 @@ impl DeclaredIn<'_> {
             Some(Candidate {
                 owner,
                 certainty,
+                is_dollar_missing,
                 class,
                 kind,
                 is_function,

@@ -16,6 +16,8 @@ pub(crate) struct Symbol {
     pub(crate) is_whole: bool,
     /// Whether it is written as code, and not as a word.
     pub(crate) is_code: bool,
+    /// Whether it is written with a dollar sign, which the text is without.
+    pub(crate) has_dollar: bool,
 }
 
 /// More words are a question about several things.
@@ -88,7 +90,7 @@ pub(super) fn symbols(content: &[String]) -> Vec<Symbol> {
     let single = |token: &String, is_whole: bool| {
         let (owner, text) = owner_and_name(token);
         let is_code = owner.is_some() || is_written_as_code(&text);
-        Symbol { text, owner, is_whole, is_code }
+        Symbol { text, owner, is_whole, is_code, has_dollar: token.contains('$') }
     };
     match content {
         [] => Vec::new(),
@@ -100,7 +102,13 @@ pub(super) fn symbols(content: &[String]) -> Vec<Symbol> {
             std::iter::once(named).chain(key).collect()
         }
         several => {
-            let whole = Symbol { text: several.join(" "), owner: None, is_whole: true, is_code: false };
+            let whole = Symbol {
+                text: several.join(" "),
+                owner: None,
+                is_whole: true,
+                is_code: false,
+                has_dollar: false,
+            };
             std::iter::once(whole).chain(several.iter().map(|token| single(token, false))).collect()
         }
     }

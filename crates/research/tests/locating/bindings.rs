@@ -313,6 +313,8 @@ export { later as <exportedName> }
 const <rx$> = 1
 const <$element> = 2
 const rx = 3
+export const <Schema> = 4
+export const <$Schema> = 5
 "#;
 
 const TYPED: &str = r#"
@@ -426,6 +428,7 @@ int <old_style>(a, b)
 int <prototype_only>(int slot,
                    int bit);
 __attribute__((noinline)) void <attributed>(void) {}
+tagged_t* <made_on_one_line>() { return new tagged_t; }
 EXPORT_API(int) <exported_call>(void)
 {
   return 0;
