@@ -25,6 +25,7 @@ struct Facts {
     output_chars: usize,
     shown_window: usize,
     shown_results: usize,
+    cleared_tokens: usize,
 }
 
 impl Client {
@@ -48,8 +49,10 @@ impl Client {
                 install_command: "npm install -g @anthropic-ai/claude-code",
                 output_chars: 30_000,
                 shown_window: 25_000,
-                // It may clear all but the last five results, if that frees 20,000 tokens.
+                // It may clear all but the last five results, if that frees 20,000 tokens. Its estimate of them may be a third
+                // above ours.
                 shown_results: 5,
+                cleared_tokens: 15_000,
             },
             Client::Codex => Facts {
                 id: "codex",
@@ -61,6 +64,7 @@ impl Client {
                 // It compacts, and clears nothing else.
                 shown_window: 50_000,
                 shown_results: usize::MAX,
+                cleared_tokens: usize::MAX,
             },
             Client::Gemini => Facts {
                 id: "gemini",
@@ -72,6 +76,7 @@ impl Client {
                 // It masks results beyond the latest 50,000 tokens.
                 shown_window: 40_000,
                 shown_results: usize::MAX,
+                cleared_tokens: usize::MAX,
             },
             Client::OpenCode => Facts {
                 id: "opencode",
@@ -83,6 +88,7 @@ impl Client {
                 // It clears results beyond the latest 40,000 tokens, where `compaction.prune` is set.
                 shown_window: 30_000,
                 shown_results: usize::MAX,
+                cleared_tokens: usize::MAX,
             },
         }
     }
@@ -126,9 +132,15 @@ impl Client {
         self.facts().shown_window
     }
 
-    /// The number of tool results, the latest ones, that are certain to be in the model's context unless it was compacted.
+    /// The number of tool results, the latest ones, that are certain to be in the model's context unless it was compacted. It may
+    /// clear the others once they have [`Client::cleared_tokens`].
     pub fn shown_results(self) -> usize {
         self.facts().shown_results
+    }
+
+    /// Tokens of the other tool results, below which it clears none of them.
+    pub fn cleared_tokens(self) -> usize {
+        self.facts().cleared_tokens
     }
 
     /// The client with this id or alias.

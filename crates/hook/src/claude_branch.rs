@@ -16,6 +16,8 @@ use crate::context::each_event_of;
 const MORE_RESULTS: usize = 8;
 /// Of older messages of the agent, only the last counts, but messages may be blank.
 const OLDER_MESSAGES: usize = 8;
+/// Bytes of lines with older results, up to which these count too if they are all there. A line has its result about twice.
+pub(crate) const OLDER_RESULT_BYTES: usize = 150_000;
 
 /// The lines that count, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(crate) struct ClaudeBranch<'a> {
     pub(crate) messages: Vec<&'a str>,
     /// Those with the last results, since the client last cleared some from the model's context.
     pub(crate) recent: Vec<&'a str>,
+    /// Whether these are all results since the last compaction.
+    pub(crate) has_all_results: bool,
 }
 
 /// Where a record is in the tree.
@@ -60,27 +64,30 @@ impl<'a> TreeNode<'a> {
 }
 
 impl<'a> ClaudeBranch<'a> {
-    /// Reads the last lines of a log backwards, until it has this number of results and what the person wrote last. Records before
-    /// a compaction do not lead to the last one.
-    pub(crate) fn read(tail: &'a str, path: &Path, results: usize) -> ClaudeBranch<'a> {
+    /// Reads the last lines of a log backwards, until it has this number of results, older ones of some bytes, and what the person
+    /// wrote last. Records before a compaction do not lead to the last one.
+    pub(crate) fn read(tail: &'a str, path: &Path, results: usize, older_bytes: usize) -> ClaudeBranch<'a> {
         let mut reader = BranchReader {
             path,
             recent: Vec::new(),
+            older: Vec::new(),
             messages: Vec::new(),
             results_left: results.saturating_add(MORE_RESULTS),
+            older_bytes_left: older_bytes,
             messages_left: OLDER_MESSAGES,
             has_person: false,
         };
         let mut wanted: Option<Cow<'a, str>> = None;
         let mut is_started = false;
+        let mut has_start = false;
         // Records that come after a record that they lead to.
         let mut skipped: HashMap<Cow<'a, str>, (usize, &'a str)> = HashMap::new();
         for (index, line) in tail.lines().rev().enumerate() {
             if reader.is_done() {
                 break;
             }
-            if reader.results_left > 0 && is_clearing(line) {
-                reader.results_left = 0;
+            if reader.has_results_left() && is_clearing(line) {
+                (reader.results_left, reader.older_bytes_left) = (0, 0);
             }
             let Some(TreeNode { uuid: Some(uuid), parent }) = TreeNode::of(line) else { continue };
             if is_started && wanted.as_ref() != Some(&uuid) {
@@ -95,14 +102,19 @@ impl<'a> ClaudeBranch<'a> {
                 wanted = TreeNode::of(line).and_then(|node| node.parent);
             }
             if wanted.is_none() {
+                has_start = true;
                 break;
             }
+        }
+        let has_all_results = has_start && reader.has_results_left();
+        if has_all_results {
+            reader.recent.append(&mut reader.older);
         }
         let in_order = |mut lines: Vec<(usize, &'a str)>| {
             lines.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
             lines.into_iter().map(|(_, line)| line).collect()
         };
-        ClaudeBranch { messages: in_order(reader.messages), recent: in_order(reader.recent) }
+        ClaudeBranch { messages: in_order(reader.messages), recent: in_order(reader.recent), has_all_results }
     }
 }
 
@@ -120,15 +132,22 @@ struct BranchReader<'a, 'p> {
     path: &'p Path,
     /// With their places, counted from the end.
     recent: Vec<(usize, &'a str)>,
+    /// Before these, parsed only if they are all there.
+    older: Vec<(usize, &'a str)>,
     messages: Vec<(usize, &'a str)>,
     results_left: usize,
+    older_bytes_left: usize,
     messages_left: usize,
     has_person: bool,
 }
 
 impl<'a> BranchReader<'a, '_> {
+    fn has_results_left(&self) -> bool {
+        self.results_left > 0 || self.older_bytes_left > 0
+    }
+
     fn is_done(&self) -> bool {
-        self.results_left == 0 && self.has_person
+        !self.has_results_left() && self.has_person
     }
 
     fn take(&mut self, index: usize, line: &'a str) {
@@ -140,7 +159,14 @@ impl<'a> BranchReader<'a, '_> {
         if self.results_left > 0 {
             self.results_left -= usize::from(has_result);
             self.recent.push((index, line));
-        } else if is_agent {
+            return;
+        }
+        if self.older_bytes_left > 0 {
+            self.older_bytes_left =
+                self.older_bytes_left.saturating_sub(if has_result { line.len() } else { 0 });
+            self.older.push((index, line));
+        }
+        if is_agent {
             let has_words = has(line, "\"type\":\"text\"") || has(line, "\"type\":\"thinking\"");
             if has_words && self.messages_left > 0 {
                 self.messages_left -= 1;
@@ -213,7 +239,7 @@ mod tests {
         lines.swap(last, before);
         lines.push(record(83, "assistant", r#"[{"type":"text","text":"now"}]"#));
         let tail = lines.join("\n");
-        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), 5);
+        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), 5, 0);
         // The calls of 13 results, and what follows.
         assert_eq!(branch.recent.len(), 2 * 13);
         assert_eq!(branch.recent.last(), Some(&lines[lines.len() - 1].as_str()));

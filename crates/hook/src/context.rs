@@ -19,7 +19,7 @@ use tamis_logs::tool_kinds::CallDetails;
 use tamis_prune::ShownMemory;
 use tamis_text::strip_line_numbers;
 
-use crate::claude_branch::ClaudeBranch;
+use crate::claude_branch::{ClaudeBranch, OLDER_RESULT_BYTES};
 use crate::payload::HookPayload;
 
 /// How much of a log is read: many times what counts as shown.
@@ -54,10 +54,11 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
     let mut collector = Collector::new(client, call_id);
     match client {
         Client::ClaudeCode => {
-            let ClaudeBranch { messages, recent } = ClaudeBranch::read(&tail, &path, client.shown_results());
-            collector.read_lines(client, &path, &messages);
+            let branch = ClaudeBranch::read(&tail, &path, client.shown_results(), OLDER_RESULT_BYTES);
+            collector.read_lines(client, &path, &branch.messages);
             collector.results.clear();
-            collector.read_lines(client, &path, &recent);
+            collector.read_lines(client, &path, &branch.recent);
+            collector.has_all_results = branch.has_all_results;
         }
         Client::Codex => {
             let lines = collector.without_mirrors(&tail);
@@ -155,6 +156,8 @@ struct Collector {
     session: SessionContext,
     /// The results since the context was last compacted, with what each call was about.
     results: Vec<(String, String)>,
+    /// Whether no result since then is missing.
+    has_all_results: bool,
     /// The call whose output is being pruned: it was not shown yet.
     call_id: Option<String>,
     /// What each call was about, by its id.
@@ -165,13 +168,21 @@ impl Collector {
     fn new(client: Client, call_id: Option<&str>) -> Collector {
         let session = SessionContext { messages: LatestMessages::default(), memory: None, exit_code: None };
         let call_id = call_id.map(str::to_owned);
-        Collector { client, session, results: Vec::new(), call_id, calls: HashMap::new() }
+        Collector {
+            client,
+            session,
+            results: Vec::new(),
+            has_all_results: false,
+            call_id,
+            calls: HashMap::new(),
+        }
     }
 
     /// The session, with those results that are certain to be in the model's context.
     fn finish(mut self) -> SessionContext {
-        let mut memory =
-            ShownMemory::new(self.client.shown_window()).with_most_results(self.client.shown_results());
+        let cleared_tokens = if self.has_all_results { self.client.cleared_tokens() } else { 0 };
+        let mut memory = ShownMemory::new(self.client.shown_window())
+            .with_clearing(self.client.shown_results(), cleared_tokens);
         for (label, text) in self.results.drain(..) {
             memory.add(label, text, &[]);
         }

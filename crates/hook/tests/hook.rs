@@ -271,10 +271,19 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
     let rewound: Vec<Value> = [begin.clone(), shown("r1", "a1", &text), vec![last("a1")]].concat();
     let compacted: Vec<Value> =
         [begin, shown("r1", "a1", &text), vec![compaction, summary, next, last("next")]].concat();
-    // Claude Code may clear all but the last five results, and says so in its log.
-    let many: Vec<Value> =
-        (2..7).flat_map(|number| shown(&format!("r{number}"), &format!("r{}", number - 1), "done")).collect();
-    let long_ago: Vec<Value> = [claude_log(), shown("r1", "a1", &text), many, vec![last("r6")]].concat();
+    // Claude Code may clear all but the last five results if that frees 20,000 tokens, and says so in its log.
+    let six_results_ago = |before: &str| -> Vec<Value> {
+        let many =
+            (2..7).flat_map(|number| shown(&format!("r{number}"), &format!("r{}", number - 1), "done"));
+        let first = [shown("r0", "a1", before), shown("r1", "r0", &text)].concat();
+        [claude_log(), first, many.collect(), vec![last("r6")]].concat()
+    };
+    let long_ago = six_results_ago(&"a line of another result\n".repeat(3_000));
+    let not_cleared = six_results_ago("done");
+    // Where the beginning of the log is not read, more may be there to clear.
+    let mut of_a_long_log = claude_log();
+    of_a_long_log.insert(1, json!({"type": "progress", "data": "x".repeat(2 << 20)}));
+    of_a_long_log.extend(six_results_ago("done").into_iter().skip(claude_log().len()));
     let mut edited = last("r1");
     edited["message"]["context_management"] =
         json!({"applied_edits": [{"type": "clear_tool_uses_20250919"}]});
@@ -285,6 +294,8 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
     for (name, lines, is_shown) in [
         ("in context", in_context, true),
         ("six results ago", long_ago, false),
+        ("six small results ago", not_cleared, true),
+        ("six results ago in a long log", of_a_long_log, false),
         ("cleared", cleared, false),
         ("replaced", replaced, false),
         ("as a numbered file", as_file, true),
@@ -298,7 +309,7 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
             .reply
             .as_ref()
             .map_or(Value::Null, |reply| reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].clone());
-        assert_eq!(stdout.to_string().contains("shown in the last result"), is_shown, "{name}: {result:?}");
+        assert_eq!(stdout.to_string().contains(": shown "), is_shown, "{name}: {result:?}");
     }
 }
 

@@ -67,13 +67,23 @@ pub(crate) fn settle(inputs: &AnswerInputs<'_>, scores: &mut [f32]) {
         entries::decide(&listing, form, &mut verdicts);
     }
     if !listing.is_question() {
-        // An agent reads many listings for one task, and its words name what it is about rather than what it needs here. Of a
-        // diff, it needs every change, whatever the task, and the few lines around a change say what it means.
+        // An agent reads many listings for one task, and its words name what it is about rather than what it needs here. It
+        // needs every change of a diff, and the few lines around it that say what it means. Matches of its own search, findings
+        // and rows are read one by one.
         for (verdict, record) in verdicts.iter_mut().zip(&inputs.records.list) {
-            *verdict = match *verdict {
-                Verdict::Open if record.form == RecordForm::Diff => Verdict::Doubtful,
-                Verdict::Doubtful | Verdict::Answer if record.form != RecordForm::Diff => Verdict::Likely,
-                other => other,
+            let is_entry = record.role == RecordRole::Entry;
+            *verdict = match (record.form, *verdict) {
+                (RecordForm::Diff, Verdict::Open) => Verdict::Doubtful,
+                (RecordForm::Diff, other) => other,
+                (RecordForm::History | RecordForm::Files, Verdict::Doubtful | Verdict::Answer) => {
+                    Verdict::Likely
+                }
+                (_, Verdict::Open) if !is_entry => Verdict::Open,
+                (
+                    RecordForm::Search | RecordForm::Findings | RecordForm::Table,
+                    Verdict::Open | Verdict::Answer,
+                ) => Verdict::Doubtful,
+                (_, other) => other,
             };
         }
     }

@@ -93,6 +93,8 @@ pub(crate) struct Goal {
     pub(crate) intents: Vec<Intent>,
     /// An [`overheard_goal`], and not a question about this text.
     pub(crate) is_overheard: bool,
+    /// Ends with a question mark.
+    pub(crate) is_question: bool,
     /// Asks for a judgement of all that is read, for which any line may matter.
     pub(crate) is_review: bool,
 }
@@ -113,6 +115,7 @@ impl Goal {
         read.identifiers = identifiers(goal);
         read.intents = intents(goal);
         read.is_overheard = goal.contains(TASK);
+        read.is_question = goal.trim_end().ends_with('?');
         each_word(goal, |word, _| read.is_review |= REVIEW.iter().any(|start| word.starts_with(start)));
         read
     }

@@ -23,13 +23,15 @@ struct Calibration {
 /// README has the figures that these were chosen by. For a question, they come from repositories that were left out of the
 /// training.
 const CODE: Calibration = Calibration { middle: -0.85, slope: 0.9 };
+/// In a question, people use words of their own, and more of what they need shares no word with it.
+const CODE_FOR_QUESTION: Calibration = Calibration { middle: -0.95, slope: 0.9 };
 const DOCS: Calibration = Calibration { middle: -0.2, slope: 0.9 };
 const LOGS: Calibration = Calibration { middle: 1.8, slope: 1.4 };
 /// For an overheard goal, they come from sessions of projects that were not trained on. Such a goal names a task that much of
 /// the text relates to, so outputs are higher.
-const CODE_OVERHEARD: Calibration = Calibration { middle: 0.9, slope: 1.0 };
-const DOCS_OVERHEARD: Calibration = Calibration { middle: 0.5, slope: 0.9 };
-const LOGS_OVERHEARD: Calibration = Calibration { middle: 1.6, slope: 1.4 };
+const CODE_OVERHEARD: Calibration = Calibration { middle: 0.7, slope: 1.0 };
+const DOCS_OVERHEARD: Calibration = Calibration { middle: 0.3, slope: 0.9 };
+const LOGS_OVERHEARD: Calibration = Calibration { middle: 1.7, slope: 1.4 };
 
 /// The network keeps most of a short text, so the default threshold is effectively raised for short code: fully up to
 /// `SHORT` lines, then less and less up to `LONG` lines.
@@ -40,8 +42,10 @@ const LONG: f32 = 800.0;
 const SHORT_CODE_SHIFT: f32 = 0.94;
 const KNEE: f32 = 1.54;
 
-/// Four lines of one template are many. The feature is a square root, hence 2.
+/// Four lines of one template are many. The feature is a square root, hence 2. For an overheard goal, two are: if all lines of a
+/// template went, the reader would not know what happened at all.
 const MANY: f32 = 2.0;
+const MANY_OVERHEARD: f32 = 1.4;
 
 /// The maximum number of `file:line` places that are kept below an error.
 const LISTED: usize = 12;
@@ -61,6 +65,7 @@ pub(crate) fn score(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>, EngineError> {
     let calibration = match (kind, goal.is_overheard) {
+        (TextKind::Code, false) if goal.is_question => CODE_FOR_QUESTION,
         (TextKind::Code, false) => CODE,
         (TextKind::Code, true) => CODE_OVERHEARD,
         (TextKind::Docs, false) => DOCS,
@@ -77,7 +82,7 @@ pub(crate) fn score(
         *score = 1.0 - trust * (1.0 - sigmoid(calibration.slope * above));
     }
     if kind == TextKind::Logs {
-        raise_key_log_lines(&mut scores, features);
+        raise_key_log_lines(&mut scores, features, if goal.is_overheard { MANY_OVERHEARD } else { MANY });
     } else if goal.is_overheard && goal.is_review {
         // A reviewer judges what it reads, and its words do not say which lines have the fault.
         scores.iter_mut().for_each(|score| *score = DEFAULT_THRESHOLD + (1.0 - DEFAULT_THRESHOLD) * *score);
@@ -104,7 +109,7 @@ fn lower_short_code(above: f32, shift: f32) -> f32 {
 /// Raises lines of a log that a reader must not miss to the default threshold, whatever the network gave them: errors and
 /// the places listed below them, lines with a rare word of the goal, outliers, and the first line of a template that
 /// repeats. Above the default threshold they are the first to be cut.
-fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable) {
+fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable, many: f32) {
     let column = |feature| features.column(feature);
     let (severe, points) = (column(Feature::IsSevere), column(Feature::HasFileLine));
     let (rare, stands_out) = (column(Feature::Rare), column(Feature::StandsOut));
@@ -117,7 +122,7 @@ fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable) {
     for (line, score) in scores.iter_mut().enumerate() {
         // Lines about a passed test or a started step are the bulk of a log, and each is unique by its name.
         let plain = passed[line] == 0.0 && separator[line] == 0.0 && blank[line] == 0.0;
-        let example = plain && repeats[line] >= MANY && earlier[line] == 0.0;
+        let example = plain && repeats[line] >= many && earlier[line] == 0.0;
         let unusual = plain && stands_out[line] > 0.0;
         let reported = severe[line] > 0.0 || failed[line] > 0.0;
         let mut key_line = example || unusual || reported || rare[line] > 0.0;

@@ -23,10 +23,13 @@ const BYTES_PER_TOKEN: usize = 4;
 #[derive(Clone, Debug)]
 pub struct ShownMemory {
     window_bytes: usize,
-    most_results: usize,
+    kept_results: usize,
+    least_cleared_bytes: usize,
     results: VecDeque<ShownResult>,
     /// Shown bytes of the results that are held.
     bytes: usize,
+    /// Shown bytes of all results since the last compaction but the latest `kept_results`, held or not.
+    older_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -64,15 +67,19 @@ impl ShownMemory {
     pub fn new(window_tokens: usize) -> ShownMemory {
         ShownMemory {
             window_bytes: window_tokens.saturating_mul(BYTES_PER_TOKEN),
-            most_results: usize::MAX,
+            kept_results: usize::MAX,
+            least_cleared_bytes: 0,
             results: VecDeque::new(),
             bytes: 0,
+            older_bytes: 0,
         }
     }
 
-    /// The same memory, but of no more than the latest `most_results` tool results.
-    pub fn with_most_results(self, most_results: usize) -> ShownMemory {
-        ShownMemory { most_results, ..self }
+    /// The same memory for a client that may clear all results but the latest `kept_results`, if these have at least
+    /// `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then.
+    pub fn with_clearing(self, kept_results: usize, least_cleared_tokens: usize) -> ShownMemory {
+        let least_cleared_bytes = least_cleared_tokens.saturating_mul(BYTES_PER_TOKEN);
+        ShownMemory { kept_results, least_cleared_bytes, ..self }
     }
 
     /// Adds a tool result, without the lines that were cut from it (1-based and inclusive, in order). `label` names its call.
@@ -82,10 +89,18 @@ impl ShownMemory {
         result.bytes = result.shown_lines().map(|(_, line)| line.len() + 1).sum();
         self.bytes += result.bytes;
         self.results.push_back(result);
+        if let Some(older) = self.results.len().checked_sub(self.kept_results.saturating_add(1)) {
+            self.older_bytes += self.results[older].bytes;
+        }
+        let may_be_cleared = self.older_bytes >= self.least_cleared_bytes;
         while let Some(oldest) = self.results.front()
-            && (self.bytes - oldest.bytes >= self.window_bytes || self.results.len() > self.most_results)
+            && (self.bytes - oldest.bytes >= self.window_bytes
+                || may_be_cleared && self.results.len() > self.kept_results)
         {
             self.bytes -= oldest.bytes;
+            if self.results.len() <= self.kept_results {
+                self.older_bytes += oldest.bytes;
+            }
             self.results.pop_front();
         }
     }
@@ -94,6 +109,7 @@ impl ShownMemory {
     pub fn forget(&mut self) {
         self.results.clear();
         self.bytes = 0;
+        self.older_bytes = 0;
     }
 
     /// The runs of a text that were shown, in order and without overlaps. Each is as long as the text and the place allow, and

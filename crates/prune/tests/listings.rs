@@ -409,15 +409,40 @@ fn findings(form: &str) -> String {
                 let head = if number % 5 == 0 { format!("\n/home/me/{path}\n") } else { String::new() };
                 writeln!(text, "{head}  {line}:5  warning  {message} {rule}  {word}")
             }
+            "eslint in part" => writeln!(text, "  {line}:5  warning  {message} {rule}  {word}"),
+            "flutter" => writeln!(text, "   info • {message} {rule} • {path}:{line}:5 • {word}"),
+            "dart" => writeln!(text, "warning - {path}:{line}:5 - {message} {rule} - {word}"),
             _ => Ok(()),
         };
     }
     text
 }
 
+const FINDINGS: [&str; 10] =
+    ["ruff", "pylint", "gcc", "tsc", "mypy", "rustc", "eslint", "eslint in part", "flutter", "dart"];
+
+/// What an agent says about its task does not say which entries of a listing it is about to read.
+#[test]
+fn an_overheard_goal_keeps_every_match_and_finding() {
+    let goals = [
+        "Let me read the whole output. lint.txt Task: clean up the imports of the settings page",
+        "Now check what uses it. parse_header Task: make the parser faster",
+    ];
+    let is_finding =
+        |line: &str| ["imported but", "Comparison to", "Magic value"].iter().any(|part| line.contains(part));
+    for goal in goals {
+        for form in FINDINGS {
+            check(form, &findings(form), goal, is_finding, 0.0);
+        }
+        for form in ["plain", "grouped", "column", "context"] {
+            check(form, &results(form), goal, |line| line.contains("let value"), 0.0);
+        }
+    }
+}
+
 #[test]
 fn all_findings_of_a_rule_stay() {
-    for form in ["ruff", "pylint", "gcc", "tsc", "mypy", "rustc", "eslint"] {
+    for form in FINDINGS {
         let text = findings(form);
         let is_head = |line: &str| line.contains("imported but unused");
         if form == "gcc" {

@@ -82,13 +82,39 @@ fn what_is_out_of_the_window_is_not_reported() {
 }
 
 #[test]
-fn only_the_latest_results_are_reported() {
-    let mut memory = ShownMemory::new(50_000).with_most_results(2);
-    memory.add("old", numbered(1..41), &[]);
-    memory.add("between", "done", &[]);
-    assert_eq!(memory.runs(&numbered(1..41)), [run(1, 40, "old", 2, 1)]);
-    memory.add("new", "done", &[]);
-    assert_eq!(memory.runs(&numbered(1..41)), []);
+fn what_a_client_may_have_cleared_is_not_reported() {
+    let (old, small) = (numbered(1..41), numbered(100..110));
+    let tokens = |texts: &[&str]| texts.iter().map(|text| (text.len() + 1).div_ceil(4)).sum::<usize>();
+    let results_held = |least_cleared_tokens: usize, window: usize| {
+        let mut memory = ShownMemory::new(window).with_clearing(2, least_cleared_tokens);
+        memory.add("old", old.as_str(), &[]);
+        let held = |memory: &ShownMemory| !memory.runs(&old).is_empty();
+        let mut results = 0;
+        while held(&memory) && results < 9 {
+            memory.add("small", small.as_str(), &[]);
+            results += 1;
+        }
+        results
+    };
+    assert_eq!(results_held(0, 50_000), 2, "only the latest two");
+    assert_eq!(results_held(tokens(&[&old]) + 1, 50_000), 3, "the next one can be cleared with it");
+    assert_eq!(results_held(tokens(&[&old, &small, &small]) + 1, 50_000), 5);
+    assert_eq!(results_held(usize::MAX, 50_000), 9);
+    // What left the window counts too.
+    let mut memory = ShownMemory::new(tokens(&[&old, &small])).with_clearing(2, tokens(&[&old]) - 1);
+    memory.add("large", numbered(300..500), &[]);
+    memory.add("old", old.as_str(), &[]);
+    memory.add("small", "done", &[]);
+    assert_eq!(memory.runs(&old), [run(1, 40, "old", 2, 1)]);
+    memory.add("small", "done", &[]);
+    assert_eq!(memory.runs(&old), []);
+    // A compaction begins anew.
+    let mut memory = ShownMemory::new(50_000).with_clearing(2, tokens(&[&old]));
+    (0..4).for_each(|_| memory.add("old", old.as_str(), &[]));
+    memory.forget();
+    memory.add("small", small.as_str(), &[]);
+    (0..3).for_each(|_| memory.add("done", "done", &[]));
+    assert_eq!(memory.runs(&small), [run(1, 10, "small", 4, 1)]);
 }
 
 #[test]

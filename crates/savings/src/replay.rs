@@ -100,7 +100,8 @@ impl Conversation {
     fn new(client: Client, shown_window: Option<usize>) -> Conversation {
         let memory = match shown_window {
             Some(window) => ShownMemory::new(window),
-            None => ShownMemory::new(client.shown_window()).with_most_results(client.shown_results()),
+            None => ShownMemory::new(client.shown_window())
+                .with_clearing(client.shown_results(), client.cleared_tokens()),
         };
         Conversation {
             client,

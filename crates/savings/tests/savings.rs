@@ -303,22 +303,29 @@ fn only_what_is_still_in_context_counts_as_shown() {
     };
     assert_eq!(shown_lines(&others(3)), 60);
     assert_eq!(shown_lines(&others(8)), 0);
-    // And it keeps no more than its last five results, however small.
-    let small_others = |count: usize| {
-        move |log: &mut Log| {
-            for number in 0..count {
-                log.call("Other", json!({})).gets(&format!("done {number}"));
-            }
+    // Once the results before its last five have enough tokens, it may clear them, however small the last five are.
+    let after = |before: usize, count: usize| {
+        let mut log = Log::default();
+        log.user(QUESTION);
+        others(before)(&mut log);
+        log.call("Bash", json!({"command": "cat a.rs"})).gets(&wanted(0..60));
+        for number in 0..count {
+            log.call("Other", json!({})).gets(&format!("done {number}"));
         }
+        log.call("Bash", json!({"command": "cat a.rs b.rs"})).gets(&wanted(0..60));
+        savings(&log).parts.get("already_shown").map_or(0, |part| part.lines_cut)
     };
-    assert_eq!(shown_lines(&small_others(4)), 60);
-    assert_eq!(shown_lines(&small_others(5)), 0);
+    assert_eq!([after(4, 4), after(4, 5), after(1, 5)], [60, 0, 60]);
 }
 
 #[test]
 fn a_given_window_replaces_the_clients() {
     let mut log = Log::default();
-    log.user(QUESTION).call("Bash", json!({"command": "cat a.rs"})).gets(&wanted(0..60));
+    log.user(QUESTION);
+    for number in 1..5 {
+        log.call("Other", json!({})).gets(&wanted(1_000 * number..1_000 * number + 250));
+    }
+    log.call("Bash", json!({"command": "cat a.rs"})).gets(&wanted(0..60));
     for number in 0..9 {
         log.call("Other", json!({})).gets(&format!("done {number}"));
     }

@@ -113,7 +113,10 @@ impl Votes {
     /// The first line alone often decides: a diff, an exit code, a commit, a shebang.
     fn open(&mut self, text: &str) {
         let first = clip(text.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or(""));
-        if OUTPUT_OPENINGS.iter().any(|opening| first.starts_with(opening)) || starts_with_hash(first) {
+        // A title such as `=== name ===` stands before a part of any kind.
+        let is_title = first.starts_with("===") && first.trim_end().ends_with("===");
+        let is_output = OUTPUT_OPENINGS.iter().any(|opening| first.starts_with(opening));
+        if is_output && !is_title || starts_with_hash(first) {
             self.logs += DECISIVE;
         } else if first.starts_with("#!") || first.starts_with("<?") {
             self.code += DECISIVE;
@@ -202,6 +205,8 @@ mod tests {
         let access = "10.0.0.7 - - [02/Mar/2026:09:00:17] \"GET /a HTTP/1.1\" 200 17\n10.0.0.9 - - [02/Mar/2026:09:00:18] \"GET /b HTTP/1.1\" 502 9\n";
         let coloured = "\u{1b}[32m2026-03-02 09:00:17\u{1b}[0m INFO up\n\u{1b}[31m2026-03-02 09:00:18\u{1b}[0m INFO down\n";
         let quoted = "\u{1b}[1merror\u{1b}[0m: no such name\n\u{1b}[94m 7 |\u{1b}[0m fn main() {\n\u{1b}[94m 8 |\u{1b}[0m     run(a, b);\n    return f(x);\n}\n";
+        let titled =
+            "=== main.go ===\npackage main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Println(\"hi\")\n}\n";
         let objects = "{\"time\":1,\"status\":200}\n{\"time\":2,\"status\":503}\n";
         for (text, kind) in [
             (go, TextKind::Code),
@@ -218,6 +223,7 @@ mod tests {
             (coloured, TextKind::Logs),
             (quoted, TextKind::Logs),
             (objects, TextKind::Logs),
+            (titled, TextKind::Code),
             ("", TextKind::Code),
         ] {
             assert_eq!(detect(text), kind, "{text}");

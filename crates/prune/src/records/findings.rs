@@ -28,7 +28,10 @@ const SEVERITIES: [&str; 12] = [
 ];
 
 pub(super) fn read(source: &mut Source<'_>, at: usize) -> Option<usize> {
-    read_lines(source, at).or_else(|| read_blocks(source, at)).or_else(|| read_grouped(source, at))
+    read_lines(source, at)
+        .or_else(|| read_blocks(source, at))
+        .or_else(|| read_grouped(source, at))
+        .or_else(|| read_severity_first(source, at))
 }
 
 /// `src/a.c:12:5: warning: unused variable [-Wunused]`, perhaps with source below.
@@ -140,9 +143,13 @@ fn is_arrow(line: &str) -> bool {
     place.contains(':') && place.bytes().last().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// A path, and below it `  12:5  error  text  rule`, as eslint and stylelint write.
+/// A path, and below it `  12:5  error  text  rule`, as eslint and stylelint write. The first path may be missing, where only a
+/// part of the output is shown.
 fn read_grouped(source: &mut Source<'_>, at: usize) -> Option<usize> {
-    let opens = |at: usize| is_path(source.line(at).trim_end()) && is_indented_place(source.line(at + 1));
+    let opens = |at: usize| {
+        (is_path(source.line(at).trim_end()) || is_indented_place(source.line(at)))
+            && is_indented_place(source.line(at + 1))
+    };
     if !opens(at) {
         return None;
     }
@@ -162,6 +169,29 @@ fn read_grouped(source: &mut Source<'_>, at: usize) -> Option<usize> {
         next += 1;
     }
     Some(next)
+}
+
+/// `warning • text • lib/a.dart:12:5 • rule` and `info - a.dart:12:5 - text`, as the analyzer of Dart writes.
+fn read_severity_first(source: &mut Source<'_>, at: usize) -> Option<usize> {
+    let found = (at..at + LOOKED_AT).filter(|&next| is_severity_first(source.line(next))).count();
+    if !is_severity_first(source.line(at)) || found < FEWEST {
+        return None;
+    }
+    let mut next = at;
+    while source.has(next) && is_severity_first(source.line(next)) {
+        source.add(Findings, Entry, next..next + 1, None);
+        next += 1;
+    }
+    Some(next)
+}
+
+fn is_severity_first(line: &str) -> bool {
+    let Some((severity, rest)) = line.trim_start().split_once(' ') else { return false };
+    let digit_follows =
+        |(at, _): (usize, &str)| rest[at + 1..].starts_with(|sign: char| sign.is_ascii_digit());
+    SEVERITIES.contains(&severity)
+        && (rest.starts_with("• ") || rest.starts_with("- "))
+        && rest.match_indices(':').any(digit_follows)
 }
 
 /// `  12:5  error …`.
