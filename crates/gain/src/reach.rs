@@ -29,7 +29,8 @@ const RULES: &[&str] = &[
      logs of OpenCode do not tell apart.",
     "net_tokens counts requests: what was cut, in the first request and in each later one until the context was compacted, less \
      one recovery for each result with a line that was needed afterwards. A recovery costs its call, the cut blocks with the needed \
-     lines, both also in later requests, and one more request of average size.",
+     lines, both also in later requests, and one more request of average size. Of tools, the definitions of tamis's tools are \
+     subtracted in every request.",
     "A mechanism is worth it if net_tokens are 1 % or more of all that the model read in these sessions; a client is, if its hooks or \
      a gateway are. With fewer than 20 results there is too little to tell.",
 ];
@@ -43,6 +44,8 @@ pub struct ReachOptions {
     pub sessions: usize,
     /// No further session of a client is begun after this time.
     pub time: Duration,
+    /// Tokens of the definitions of tamis's tools, which every request carries where they are installed.
+    pub tool_definitions: u64,
 }
 
 /// What could be touched, client by client.
@@ -143,6 +146,7 @@ fn client_reach(
         progress(client, replayed);
     }
     let more_sessions = sessions.len() as u64 > replayed;
+    found.tool_definitions = options.tool_definitions * found.requests;
     Ok(Some(found.close(client, replayed, more_sessions, is_out_of_time)))
 }
 
@@ -155,6 +159,8 @@ struct FoundSums {
     hooks: SavingsSums,
     tools: SavingsSums,
     gateway: SavingsSums,
+    /// What definitions of tools would have cost, over all requests.
+    tool_definitions: u64,
 }
 
 impl FoundSums {
@@ -189,8 +195,12 @@ impl FoundSums {
 
     fn close(&self, client: Client, sessions: u64, more_sessions: bool, is_out_of_time: bool) -> ClientReach {
         let mechanisms = BTreeMap::from(
-            [("hooks", &self.hooks), ("tools", &self.tools), ("gateway", &self.gateway)]
-                .map(|(name, sums)| (name, self.mechanism(sums))),
+            [
+                ("hooks", &self.hooks, 0),
+                ("tools", &self.tools, self.tool_definitions),
+                ("gateway", &self.gateway, 0),
+            ]
+            .map(|(name, sums, definitions)| (name, self.mechanism(sums, definitions))),
         );
         let touched = self.hooks.tokens_before + self.gateway.tokens_before;
         let verdict = if self.hooks.results + self.gateway.results + self.tools.results < FEWEST_RESULTS {
@@ -214,10 +224,10 @@ impl FoundSums {
         }
     }
 
-    fn mechanism(&self, sums: &SavingsSums) -> MechanismReach {
+    fn mechanism(&self, sums: &SavingsSums, definitions: u64) -> MechanismReach {
         let read = self.tokens.read();
         let average_request = read.checked_div(self.requests).unwrap_or(0);
-        let net_tokens = net_tokens(sums, average_request);
+        let net_tokens = net_tokens(sums, average_request) - i64::try_from(definitions).unwrap_or(i64::MAX);
         let net_share = net_tokens as f64 / read.max(1) as f64;
         MechanismReach {
             results: sums.results,
@@ -335,6 +345,8 @@ mod tests {
             tokens: Tokens { input, ..Tokens::default() },
             result_tokens: 10_000,
             hooks: sums,
+            tools: sums,
+            tool_definitions: 10 * 300,
             ..FoundSums::default()
         };
         // 5,000 less 200 × 5 and one more request of 2,000.
@@ -342,13 +354,19 @@ mod tests {
         let hooks = reach.mechanisms["hooks"];
         assert_eq!((hooks.net_tokens, hooks.net_share, hooks.share), (2_000, 0.1, 0.3));
         assert_eq!((reach.untouched_tokens, reach.verdict), (7_000, ReachVerdict::WorthIt));
+        // Definitions of 300 tokens in ten requests.
+        assert_eq!(reach.mechanisms["tools"].net_tokens, -1_000);
         // The same with a request of 20,000 is a loss.
         let reach = found(200_000).close(Client::Codex, 3, true, true);
         assert_eq!(
             (reach.mechanisms["hooks"].net_tokens, reach.verdict),
             (-16_000, ReachVerdict::NotWorthIt)
         );
-        let few = FoundSums { hooks: SavingsSums { results: 19, ..sums }, ..found(20_000) };
+        let few = FoundSums {
+            hooks: SavingsSums { results: 9, ..sums },
+            tools: SavingsSums { results: 10, ..sums },
+            ..found(20_000)
+        };
         assert_eq!(few.close(Client::Codex, 1, false, false).verdict, ReachVerdict::TooLittleToTell);
     }
 }

@@ -5,7 +5,9 @@ use tamis_clients::Client;
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_gain::{ClientReach, ReachOptions, ReachReport, ReachVerdict};
 use tamis_logs::event::Millis;
+use tamis_server::listed_bytes;
 use tamis_sieve::{Sieve, SieveSettings};
+use tamis_tools::{Credentials, Registry};
 
 use super::gain::signed;
 use super::trace::options::{self, Source};
@@ -32,7 +34,7 @@ pub(crate) struct ReachCommand {
     #[arg(long, value_name = "TIME", value_parser = options::since)]
     since: Option<Millis>,
     /// Maximum number of sessions of each client, latest first
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
     /// Seconds for each client, after which no further session is replayed
     #[arg(long, value_name = "N", default_value_t = 30)]
@@ -49,6 +51,7 @@ pub(crate) fn run(arguments: &ReachCommand) -> CliResult {
         since: arguments.since,
         sessions: arguments.limit,
         time: Duration::from_secs(arguments.seconds),
+        tool_definitions: default_tool_tokens(),
     };
     let mut waiting = ProgressLine::new();
     let report = tamis_gain::reach(&trace, &sieve, options, &mut |client: Client, sessions| {
@@ -60,6 +63,13 @@ pub(crate) fn run(arguments: &ReachCommand) -> CliResult {
         return print::json(&report);
     }
     print::text(&to_text(&report))
+}
+
+/// Tokens of the definitions of the tools that `tamis mcp` serves by default.
+fn default_tool_tokens() -> u64 {
+    let registry = Registry::all();
+    let tools = registry.list(Credentials::ALL).filter(|tool| tool.is_default());
+    tools.map(|tool| listed_bytes(tool) as u64).sum::<u64>() / 4
 }
 
 fn to_text(report: &ReachReport) -> String {

@@ -18,10 +18,10 @@ use crate::{LIMIT, tamis};
 const LOG: &str = "build.log";
 const SOURCE: &str = "invoice.rs";
 /// A hook that is slow on a loaded machine must not turn its reply into nothing.
-const PATIENT: (&str, &str) = ("TAMIS_HOOK_DEADLINE_MS", "60000");
+pub(crate) const PATIENT: (&str, &str) = ("TAMIS_HOOK_DEADLINE_MS", "60000");
 
 /// A log of a failing build, of which most can go.
-fn build_log() -> String {
+pub(crate) fn build_log() -> String {
     let steps = (0..300).map(|step| match step {
         200 => "error[E0425]: cannot find value `totl` in this scope".to_owned(),
         201 => " --> src/invoice.rs:41:9".to_owned(),
@@ -39,16 +39,16 @@ fn source() -> String {
 }
 
 /// What the client calls its own tools, and how it names their arguments.
-struct OwnTools {
-    setup: &'static str,
-    shell: (&'static str, &'static str),
+pub(crate) struct OwnTools {
+    pub(crate) setup: &'static str,
+    pub(crate) shell: (&'static str, &'static str),
     /// None where files are read by the shell.
-    read: Option<(&'static str, &'static str)>,
+    pub(crate) read: Option<(&'static str, &'static str)>,
     /// What the model is shown of an exit code.
     exit_code: &'static str,
 }
 
-fn own_tools(client: TestClient) -> OwnTools {
+pub(crate) fn own_tools(client: TestClient) -> OwnTools {
     match client {
         TestClient::ClaudeCode => OwnTools {
             setup: "claude",
@@ -137,12 +137,12 @@ fn first_marker(history: &ScriptHistory<'_>) -> String {
 const SAMPLE: &str =
     "[tamis cut 6-44: repeats; restore: recover_text or tamis recover prn_abcdefghijklmnopqrstuv 6-44]";
 
-fn server() -> StdioServer {
+pub(crate) fn server() -> StdioServer {
     StdioServer { name: "tamis".to_owned(), command: tamis(), args: vec!["mcp".to_owned()], env: Vec::new() }
 }
 
 /// Runs `tamis setup` for the home of a client.
-fn setup(clients: &InstalledClients, home: &ClientHome, arguments: &[&str]) {
+pub(crate) fn setup(clients: &InstalledClients, home: &ClientHome, arguments: &[&str]) {
     setup_with(&tamis(), clients, home, arguments);
 }
 
@@ -158,7 +158,7 @@ fn setup_with(program: &Path, clients: &InstalledClients, home: &ClientHome, arg
 }
 
 /// The other clients may use their own tools.
-fn allow_own_tools(client: TestClient, command: &mut Command) {
+pub(crate) fn allow_own_tools(client: TestClient, command: &mut Command) {
     if client == TestClient::ClaudeCode {
         command.args(["Bash", "Read", "Edit", "Write"]);
     }
@@ -181,13 +181,13 @@ fn files(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// The command in the shell that prints a text, and ends with a code.
-fn shell_step(tools: &OwnTools, command: &str) -> ScriptStep {
+pub(crate) fn shell_step(tools: &OwnTools, command: &str) -> ScriptStep {
     let (tool, argument) = tools.shell;
     let command = command.to_owned();
     ScriptStep::own(tool, move |_| json!({argument: command, "description": "run it"}))
 }
 
-fn first_id(text: &str) -> String {
+pub(crate) fn first_id(text: &str) -> String {
     let start = text.find("prn_").unwrap_or_else(|| panic!("no prune id in {text}"));
     text[start..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect()
 }

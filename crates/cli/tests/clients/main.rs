@@ -6,6 +6,7 @@ mod agents;
 mod conformance;
 mod coordination;
 mod default_tools;
+mod gain;
 mod gateway;
 mod hooks;
 mod inspector;
