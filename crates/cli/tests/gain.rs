@@ -23,7 +23,7 @@ fn cut(prune_id: &str) -> String {
     )
 }
 
-/// A shell that saves 8,000 tokens and a file that costs 5,930 more than it saves, as in the library's test; and a row that is in
+/// A shell that saves 8,000 tokens and a file that costs 2,868 more than it saves, as in the library's test; and a row that is in
 /// no log.
 fn week() -> Week {
     let week = Week::before(jiff::Timestamp::now().as_millisecond(), "home/.claude/projects/p");
@@ -37,7 +37,7 @@ fn week() -> Week {
     let mut log = week.claude("00000000-0000-4000-8000-000000000002", 2, "/w/two");
     log.request(MODEL, 2000, 0, 40).call("c1", "Read", r#"{"file_path": "/w/two/src/a.rs"}"#);
     log.result("c1", &cut(SOURCE)).request(MODEL, 1000, 2000, 30);
-    // 12 tokens in the call, 100 in the result.
+    // 38 tokens in the call, 100 in the result.
     log.call("c2", "Bash", &format!(r#"{{"command": "tamis recover {SOURCE}"}}"#))
         .result("c2", &"word ".repeat(80));
     log.request(MODEL, 3300, 3200, 20).write();
@@ -71,7 +71,7 @@ fn gain_and_doctor_report_a_loss_and_how_to_switch_it_off() {
     let gain = tamis(&week, &["gain", "--by", "tool"]);
     assert_eq!(gain.status.code(), Some(0), "{gain:?}");
     let shown = text(&gain);
-    // 360 cut and 60 of markers in two requests, less one more request of 6,500 and 30 tokens that the model wrote for it.
+    // 360 cut and 60 of markers in one request, less the recovery of 138 in it and the request of 3,030 that made it.
     assert!(shown.contains(LOSS) && shown.contains(&format!("`{SWITCH}` switches it off")), "{shown}");
     assert!(shown.contains("not counted: 1 cut of 600 tokens that are in no log"), "{shown}");
     assert!(shown.contains("░") && shown.contains("█"), "{shown}");
@@ -99,8 +99,8 @@ fn gain_prints_whole_figures_as_json() {
         json!([tokens, sums["net_tokens"], sums["results_cut"], sums["recoveries"]])
     };
     assert_eq!(figures(&report["rows"]["Bash"]), json!([[8080, 80, 0, 0], 8000, 1, 0]));
-    assert_eq!(figures(&report["rows"]["Read"]), json!([[720, 120, 6530, 0], -5930, 1, 1]));
-    assert_eq!(figures(&report["total"]), json!([[8800, 200, 6530, 0], 2070, 2, 1]));
+    assert_eq!(figures(&report["rows"]["Read"]), json!([[360, 60, 3168, 0], -2868, 1, 1]));
+    assert_eq!(figures(&report["total"]), json!([[8440, 140, 3168, 0], 5132, 2, 1]));
     let unlinked =
         json!({"prunes": 1, "size_saved": 600, "not_shown": 0, "recoveries": 0, "size_recovered": 0});
     assert_eq!(report["unlinked"], unlinked);
@@ -110,7 +110,7 @@ fn gain_prints_whole_figures_as_json() {
     std::fs::create_dir_all(week.folder().join("home/.config/tamis")).unwrap();
     std::fs::write(week.folder().join("home/.config/tamis/config.toml"), settings).unwrap();
     let report: Value = serde_json::from_str(&text(&tamis(&week, &["gain", "--json"]))).unwrap();
-    assert_eq!(report["rows"]["claude"]["net_usd"], json!(2070.0));
+    assert_eq!(report["rows"]["claude"]["net_usd"], json!(5132.0));
     assert_eq!(report["total"]["prices_as_of"], json!(["2026-01-01"]));
     // Nothing since an hour ago.
     let report: Value =

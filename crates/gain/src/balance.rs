@@ -1,7 +1,10 @@
 //! The arithmetic: each effect times the requests that carried it, at the price of each of these requests.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use tamis_logs::event::Millis;
+use tamis_logs::usage::Tokens;
 
 use crate::facts::{ContextFacts, Effect, EffectSize, RequestFacts};
 use crate::losses::{self, LossGroups};
@@ -15,8 +18,8 @@ const RULES: &[&str] = &[
      context was compacted or the session ended, as the client's log has them. Sizes are estimates, bytes divided by four.",
     "In its first request a text costs the price of input, or of a cache write where the request reports one; in later ones that \
      of cached input, if the request read more from the cache than the prompt held before the text, else again that of input.",
-    "A recovery, and a call that reads again what was cut, costs its call and its result. If its request made no other call, it \
-     also costs one request more: all that the next request read, and what the model wrote for the call. A call counts as reading \
+    "A recovery, and a call that reads again what was cut, costs its call and its result. If its request made no other call, \
+     that request would not have been made: all that it read and wrote is a cost, and nothing is saved in it. A call counts as reading \
      again if it is for the same file, or the same command, with no edit in between, and returns a line that was cut, or the same \
      cut text once more; what is cut of its own result saves nothing.",
     "What a client would have cut by itself is not counted. A text that an agent sent to `prune_text` was in its context before, so \
@@ -77,6 +80,7 @@ pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOp
     };
     let mut groups = LossGroups::default();
     for context in contexts {
+        let extra = extra_requests(context);
         for effect in &context.effects {
             let first = context.requests.get(effect.first_carrier);
             let is_lately = effect.at >= options.now - WEEK_MS;
@@ -86,7 +90,7 @@ pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOp
                 report.total.count(effect.size);
                 report.rows.entry(group).or_default().count(effect.size);
             }
-            for charge in charges(context, effect) {
+            for charge in charges(context, effect, &extra) {
                 let request = &context.requests[charge.request];
                 if is_reported {
                     let group = options.grouping.group(context, effect, Some(request));
@@ -125,44 +129,46 @@ struct Charge {
     kind: PriceKind,
 }
 
-/// What an effect added to, or took from, each request.
-fn charges(context: &ContextFacts, effect: &Effect) -> Vec<Charge> {
-    let carriers = effect.first_carrier..context.requests.len();
+/// Requests that would not have been made: all they did was to recover, or to read again, what was cut.
+fn extra_requests(context: &ContextFacts) -> HashSet<usize> {
+    let of_effect = |effect: &Effect| match effect.size {
+        EffectSize::Recovery { is_only_call: true, .. } | EffectSize::Reread { is_only_call: true, .. } => {
+            effect.caller
+        }
+        _ => None,
+    };
+    context.effects.iter().filter_map(of_effect).collect()
+}
+
+/// What an effect added to, or took from, each request. An extra request is a cost as a whole, whatever it carried.
+fn charges(context: &ContextFacts, effect: &Effect, extra: &HashSet<usize>) -> Vec<Charge> {
+    let carriers = (effect.first_carrier..context.requests.len()).filter(|request| !extra.contains(request));
+    let carriers = carriers.map(|request| (request, kind_in(context, effect, request)));
     let mut charges = Vec::new();
-    let (part, size, is_only_call) = match effect.size {
+    let (part, size) = match effect.size {
         EffectSize::Cut { before, after, markers } => {
-            for request in carriers {
-                let kind = kind_in(context, effect, request);
-                // What was kept is in both; a text that grew has negative savings, as more markers than cuts.
-                let cut = before.saturating_sub(after.saturating_sub(markers));
-                let grown = after.saturating_sub(markers).saturating_sub(before);
-                charges.push(Charge { part: Part::Cut, tokens: cut, request, kind });
-                charges.push(Charge { part: Part::Markers, tokens: markers + grown, request, kind });
+            // What was kept is in both; more markers than cuts make a text grow.
+            let kept = after.saturating_sub(markers);
+            for (request, kind) in carriers {
+                charges.push(Charge { part: Part::Cut, tokens: before.saturating_sub(kept), request, kind });
+                let tokens = markers + kept.saturating_sub(before);
+                charges.push(Charge { part: Part::Markers, tokens, request, kind });
             }
             return charges;
         }
-        EffectSize::Recovery { size, is_only_call } => (Part::Recovered, size, is_only_call),
-        EffectSize::Reread { size, is_only_call } => (Part::Reread, size, is_only_call),
+        EffectSize::Recovery { size, .. } => (Part::Recovered, size),
+        EffectSize::Reread { size, .. } => (Part::Reread, size),
     };
-    let is_extra = |request: usize| is_only_call && request == effect.first_carrier;
-    for request in carriers.clone() {
-        if !is_extra(request) {
-            let kind = kind_in(context, effect, request);
-            charges.push(Charge { part, tokens: size, request, kind });
-            continue;
-        }
-        // Without the call there would have been one request less.
-        let read = context.requests[request].tokens;
+    charges.extend(carriers.map(|(request, kind)| Charge { part, tokens: size, request, kind }));
+    if let Some(request) = effect.caller.filter(|caller| extra.contains(caller)) {
+        let Tokens { input, cache_read, cache_creation, output, .. } = context.requests[request].tokens;
         for (tokens, kind) in [
-            (read.input, PriceKind::Input),
-            (read.cache_read, PriceKind::CachedInput),
-            (read.cache_creation, PriceKind::CacheWrite),
+            (input, PriceKind::Input),
+            (cache_read, PriceKind::CachedInput),
+            (cache_creation, PriceKind::CacheWrite),
+            (output, PriceKind::Output),
         ] {
             charges.push(Charge { part, tokens, request, kind });
-        }
-        if let Some(caller) = effect.caller {
-            let tokens = context.requests[caller].tokens.output;
-            charges.push(Charge { part, tokens, request: caller, kind: PriceKind::Output });
         }
     }
     charges

@@ -196,7 +196,7 @@ impl Conversation {
             name: call.name.clone().into_owned(),
             details,
             recovers,
-            size: strings.iter().map(|text| estimate_tokens(text) as u64).sum(),
+            size: strings.iter().map(|text| estimate_tokens(text) as u64).sum::<u64>() + frame_tokens(call),
             request: None,
         });
     }
@@ -311,6 +311,12 @@ fn line_hashes(text: &str) -> HashSet<u64> {
             hasher.finish()
         })
         .collect()
+}
+
+/// What a client sends around a call and its result: the tool's name, the id in both, and their types.
+fn frame_tokens(call: &LoggedCall<'_>) -> u64 {
+    let id = call.id.as_deref().unwrap_or_default();
+    (estimate_tokens(&call.name) + 2 * estimate_tokens(id) + 5) as u64
 }
 
 /// Whether a call recovers lines: by our tool, or by `tamis recover` in a shell.
