@@ -322,6 +322,7 @@ pub(crate) fn client_setup(config: &Config, environment: &ConfigEnvironment) -> 
         environment: SetupEnvironment {
             home: home.ok_or(ConfigError::NoHome)?,
             project: project_root(&environment.working_dir),
+            working_dir: environment.working_dir.clone(),
             variables: environment.variables.clone(),
         },
     })

@@ -187,6 +187,53 @@ fn one_file_that_cannot_be_used_does_not_stop_the_others() {
 }
 
 #[test]
+fn no_file_of_a_client_is_written_if_another_one_cannot_be_used() {
+    for (client, broken, others) in [
+        ("claude", "home/.claude/settings.json", &["home/.claude.json"][..]),
+        ("claude", "home/.claude.json", &["home/.claude/settings.json"]),
+        ("codex", "home/.codex/config.toml", &["home/.codex/hooks.json"]),
+        ("codex", "home/.codex/hooks.json", &["home/.codex/config.toml"]),
+        ("opencode", "home/.config/opencode/opencode.json", &["home/.config/opencode/plugins/tamis.js"]),
+    ] {
+        let fixture = world();
+        let path = fixture.folder.path().join(broken);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{ [").unwrap();
+        let ran = run(&fixture, &[client]);
+        assert_eq!(ran.code, Some(1), "{client} {broken}");
+        assert!(ran.stderr.contains(" was not changed"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("connected in"), "{}", ran.stderr);
+        others.iter().for_each(|other| assert_eq!(read(&fixture, other), "(none)", "{client} {broken}"));
+        assert_eq!(read(&fixture, broken), "{ [");
+    }
+}
+
+#[test]
+fn nothing_is_added_beside_a_server_that_is_there_unless_a_scope_is_named() {
+    let server = "{\"mcpServers\": {\"tamis\": {\"command\": \"tamis\", \"args\": [\"mcp\"]}}}";
+    let fixture = world();
+    let work = fixture.work().canonicalize().unwrap();
+    let local = format!("{{\"projects\": {{\"{}\": {server}}}}}", work.display());
+    fs::write(fixture.folder.path().join("home/.claude.json"), &local).unwrap();
+    fs::create_dir_all(work.join(".gemini")).unwrap();
+    fs::write(work.join(".gemini/settings.json"), server).unwrap();
+    let ran = run(&fixture, &["claude", "gemini", "--only", "mcp"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("already connected in ").count(), 2, "{}", ran.stderr);
+    assert_eq!(read(&fixture, "home/.claude.json"), local);
+    assert_eq!(read(&fixture, "home/.gemini/settings.json"), "(none)");
+    let ran = run(&fixture, &["claude", "gemini", "--only", "mcp", "--user"]);
+    assert_eq!(ran.stderr.matches(": connected in ").count(), 2, "{}", ran.stderr);
+}
+
+#[test]
+fn the_error_about_an_unknown_client_names_the_server() {
+    let ran = run(&world(), &["emacs"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("any other MCP client can start `tamis mcp`"), "{}", ran.stderr);
+}
+
+#[test]
 fn secrets_near_a_change_are_not_printed() {
     let fixture = world();
     let key = format!("sk-ant-api03-{}", "a1B2c3D4e5F6g7H8".repeat(6));
@@ -233,8 +280,11 @@ fn the_doctor_says_what_is_not_connected_and_how_to_connect_it() {
     let findings = doctor(&["--json"]).json();
     let verdicts: Vec<_> =
         findings.as_array().unwrap().iter().map(|finding| finding["verdict"].clone()).collect();
-    // The program, the data folder, and for each client its server, its hooks and whether they run.
-    assert_eq!(verdicts, ["fine"; 8], "{findings}");
+    // The program, the data folder, and for each client its server, its hooks and whether they run; Codex skips new hooks.
+    let mut expected = ["fine"; 9];
+    expected[4] = "note";
+    assert_eq!(verdicts, expected, "{findings}");
+    assert_eq!(findings[4]["fix"], "start `codex`, enter `/hooks` and trust them");
     fs::write(fixture.folder.path().join("home/.codex/config.toml"), "[").unwrap();
     let broken = doctor(&[]);
     assert_eq!(broken.code, Some(1), "{}", broken.stdout);

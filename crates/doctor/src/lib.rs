@@ -9,13 +9,16 @@
 
 mod traffic;
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tamis_clients::Client;
 use tamis_hook::{HookCall, HookCalls};
 use tamis_logs::event::Millis;
-use tamis_setup::{Setup, SetupClient, SetupPart, SetupScope, SetupStep};
+use tamis_setup::{
+    Connection, ConnectionScope, ConnectionState, Setup, SetupClient, SetupPart, SetupScope, SetupStep,
+};
 use tamis_trace::Trace;
 
 pub use traffic::HookTraffic;
@@ -90,25 +93,23 @@ impl Doctor<'_> {
             if !client.is_installed(&self.setup.environment) {
                 continue;
             }
-            findings.push(self.connection(*client, SetupPart::Mcp));
+            findings.extend(self.connection(*client, SetupPart::Mcp).0);
             if let Some(hooked) = client.hooked_client() {
-                let mut hooks = self.connection(*client, SetupPart::Hooks);
-                let since = millis(self.now - LOOK_BACK);
-                let is_recent = |call: &&HookCall| Millis::try_from(call.at_ms).is_ok_and(|at| at >= since);
-                let mut recent = calls.iter().filter(|call| call.client == client.name()).filter(is_recent);
-                if hooks.fix.is_some() && recent.next().is_some() {
-                    // A second set of hooks would run beside them.
-                    let message =
-                        "hooks run that `tamis setup` did not write, of the plugin for example".to_owned();
-                    hooks = Finding::new(client.display_name(), Verdict::Fine, message);
-                }
-                let is_connected = hooks.fix.is_none();
-                findings.push(hooks);
-                if is_connected {
-                    findings.extend(self.traffic(*client, hooked, &calls));
+                let (hooks, connections) = self.connection(*client, SetupPart::Hooks);
+                findings.extend(hooks);
+                if !connections.is_empty() {
+                    findings.extend(self.traffic(*client, hooked, &calls, &connections));
                 }
             }
         }
+        // A file may have servers, hooks and plugins.
+        let mut unique: Vec<Finding> = Vec::new();
+        for finding in findings {
+            if !unique.contains(&finding) {
+                unique.push(finding);
+            }
+        }
+        let mut findings = unique;
         if findings.len() == 2 {
             findings.push(Finding::new("clients", Verdict::Note, "no client is installed".to_owned()));
         }
@@ -157,62 +158,111 @@ impl Doctor<'_> {
         }
     }
 
-    /// Whether the client's configuration has our entries, in either scope.
-    fn connection(&self, client: SetupClient, part: SetupPart) -> Finding {
-        let (what, option) = match part {
-            SetupPart::Mcp => ("MCP server", "mcp"),
-            SetupPart::Hooks => ("hooks", "hooks"),
+    /// What the client's configuration has of us now, and the connections that it uses.
+    fn connection(&self, client: SetupClient, part: SetupPart) -> (Vec<Finding>, Vec<Connection>) {
+        let what = match part {
+            SetupPart::Mcp => "MCP server",
+            SetupPart::Hooks => "hooks",
         };
         let subject = client.display_name();
-        let command = format!("tamis setup {} --only {option}", client.name());
-        for scope in [SetupScope::User, SetupScope::Project] {
-            let program = if scope == SetupScope::User { self.command } else { PROJECT_COMMAND };
-            for step in self.setup.plan(client, scope, &[part], program) {
-                match step {
-                    Ok(SetupStep::Unchanged(path)) => {
-                        return Finding::new(subject, Verdict::Fine, format!("{what} in {}", path.display()));
-                    }
-                    Ok(SetupStep::Foreign(path)) => {
-                        let message = format!(
-                            "{what} in {}, which differ from what `tamis setup` writes",
-                            path.display()
-                        );
-                        return Finding::new(subject, Verdict::Note, message);
-                    }
-                    Err(error) => {
-                        let message = format!("{what} cannot be checked: {error}");
-                        return Finding::new(subject, Verdict::Problem, message).fix(command);
-                    }
-                    Ok(_) => {}
+        let command = format!("tamis setup {} --only {}", client.name(), part.name());
+        let (mut findings, mut used) = (Vec::new(), Vec::new());
+        for connection in self.setup.connections(client, part) {
+            let connection = match connection {
+                Ok(connection) => connection,
+                Err(error) => {
+                    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+                    let message = format!("its configuration cannot be checked: {error}{cause}");
+                    findings.push(Finding::new(subject, Verdict::Problem, message).fix("correct that file"));
+                    continue;
+                }
+            };
+            let place = place(&connection);
+            let path = connection.path.display();
+            match connection.state {
+                ConnectionState::Active | ConnectionState::Untrusted => used.push(connection),
+                ConnectionState::Off => {
+                    let message = format!("{what} {place}, switched off there");
+                    let fix = format!("switch it on in {path}");
+                    findings.push(Finding::new(subject, Verdict::Note, message).fix(fix));
+                }
+                ConnectionState::Other => {
+                    let message = format!("a server named `tamis` {place} does not start `tamis mcp`");
+                    let fix = format!("{}, then {command}", connection.removal);
+                    findings.push(Finding::new(subject, Verdict::Note, message).fix(fix));
                 }
             }
         }
-        Finding::new(subject, Verdict::Note, format!("{what} not configured")).fix(command)
-    }
-
-    /// What leaves one of two sets of hooks.
-    fn single_hook_fix(&self, client: SetupClient) -> String {
-        let is_there = |scope, program| {
-            let steps = self.setup.plan(client, scope, &[SetupPart::Hooks], program);
-            steps.iter().any(|step| matches!(step, Ok(SetupStep::Unchanged(_) | SetupStep::Foreign(_))))
-        };
-        let in_project = is_there(SetupScope::Project, PROJECT_COMMAND);
-        let of_user = is_there(SetupScope::User, self.command);
-        let name = client.name();
-        match (of_user, in_project) {
-            (true, true) => format!("tamis setup {name} --remove --only hooks --project"),
-            // The others are those of the plugin.
-            (true, false) | (false, true) => format!("tamis setup {name} --remove --only hooks"),
-            (false, false) => {
-                "remove one of them in the client's settings, or uninstall the plugin".to_owned()
+        match &used[..] {
+            [] if findings.is_empty() => {
+                let message = format!("{what} not configured");
+                findings.push(Finding::new(subject, Verdict::Note, message).fix(command));
+            }
+            [] => {}
+            [only] => {
+                let message = format!("{what} {}", place(only));
+                findings.push(match self.update(client, part, only) {
+                    Some(fix) => {
+                        let message = format!("{message}: this version of `tamis setup` writes other ones");
+                        Finding::new(subject, Verdict::Note, message).fix(fix)
+                    }
+                    None => Finding::new(subject, Verdict::Fine, message),
+                });
+            }
+            several => {
+                let places: Vec<String> = several.iter().map(place).collect();
+                let message = format!("{what} {}", places.join(", "));
+                findings.push(match part {
+                    SetupPart::Mcp => {
+                        Finding::new(subject, Verdict::Note, format!("{message}: one is enough"))
+                            .fix(single_fix(several))
+                    }
+                    // Whether both run is seen in the calls.
+                    SetupPart::Hooks => Finding::new(subject, Verdict::Fine, message),
+                });
             }
         }
+        if let (SetupPart::Hooks, false, Some((file, setting))) =
+            (part, used.is_empty(), client.disabled_hooks(&self.setup.environment))
+        {
+            let message =
+                format!("its hooks do not run: `{setting}` in {} switches them off", file.display());
+            let fix = format!("remove `{setting}` from {}", file.display());
+            findings.push(Finding::new(subject, Verdict::Note, message).fix(fix));
+        }
+        if let Some(untrusted) = used.iter().find(|connection| connection.state == ConnectionState::Untrusted)
+        {
+            let message = format!("hooks {} are not trusted yet: {subject} skips them", place(untrusted));
+            let fix = "start `codex`, enter `/hooks` and trust them";
+            findings.push(Finding::new(subject, Verdict::Note, message).fix(fix));
+        }
+        (findings, used)
+    }
+
+    /// The command that updates what an earlier `tamis setup` wrote.
+    fn update(&self, client: SetupClient, part: SetupPart, connection: &Connection) -> Option<String> {
+        let (scope, program, option) = match connection.scope {
+            ConnectionScope::User => (SetupScope::User, self.command, ""),
+            ConnectionScope::Project => (SetupScope::Project, PROJECT_COMMAND, " --project"),
+            ConnectionScope::Local | ConnectionScope::Plugin => return None,
+        };
+        let steps = self.setup.plan(client, scope, &[part], program);
+        let is_changed = steps.iter().any(|step| matches!(step, Ok(SetupStep::Change(_))));
+        let command = || format!("tamis setup {} --only {}{option}", client.name(), part.name());
+        (connection.is_of_setup && is_changed).then(command)
     }
 
     /// Whether the hooks of a client run.
-    fn traffic(&self, client: SetupClient, hooked: Client, calls: &[HookCall]) -> Vec<Finding> {
+    fn traffic(
+        &self,
+        client: SetupClient,
+        hooked: Client,
+        calls: &[HookCall],
+        connections: &[Connection],
+    ) -> Vec<Finding> {
         let subject = client.display_name();
-        let installed = self.setup.written_at(client, SetupPart::Hooks).unwrap_or(UNIX_EPOCH);
+        let installed = connections.iter().filter_map(|connection| connection.since).max();
+        let installed = installed.unwrap_or(UNIX_EPOCH);
         let since = installed.max(self.now - LOOK_BACK);
         let traffic = match HookTraffic::read(self.trace, hooked, millis(since), calls) {
             Ok(traffic) => traffic,
@@ -241,9 +291,13 @@ impl Doctor<'_> {
                 format!("{reached} of {logged} tool calls reached the hooks"),
             )
         });
-        if doubled > 0 {
-            let message = format!("the hooks are installed twice: {doubled} outputs reached both; one acts");
-            findings.push(Finding::new(subject, Verdict::Note, message).fix(self.single_hook_fix(client)));
+        // Only what is configured now counts: the record also has calls of hooks that were removed since.
+        if connections.len() > 1 {
+            let message = match doubled {
+                0 => "the hooks are installed twice; one acts".to_owned(),
+                _ => format!("the hooks are installed twice: {doubled} outputs reached both; one acts"),
+            };
+            findings.push(Finding::new(subject, Verdict::Note, message).fix(single_fix(connections)));
         }
         if unknown_forms > 0 {
             let message =
@@ -261,6 +315,30 @@ impl Doctor<'_> {
             findings.push(Finding::new(subject, Verdict::Note, message).fix("tamis data show"));
         }
         findings
+    }
+}
+
+/// Where a connection is configured, for a sentence.
+fn place(connection: &Connection) -> String {
+    let path = connection.path.display();
+    match connection.scope {
+        ConnectionScope::User | ConnectionScope::Project => format!("in {path}"),
+        ConnectionScope::Local => format!("in {path} (local)"),
+        ConnectionScope::Plugin => format!("of the plugin in {path}"),
+    }
+}
+
+/// What leaves one of several connections: what `tamis setup` wrote is removed first, and what a project shares last.
+fn single_fix(connections: &[Connection]) -> String {
+    let of_setup: Vec<_> = connections.iter().filter(|connection| connection.is_of_setup).collect();
+    let in_project = of_setup.iter().find(|connection| connection.scope == ConnectionScope::Project);
+    match (&of_setup[..], in_project) {
+        ([_, _, ..], Some(shared)) => format!("{} --project", shared.removal),
+        ([first, ..], _) => first.removal.clone(),
+        ([], _) => {
+            let last = connections.iter().min_by_key(|connection| connection.scope);
+            last.map(|connection| connection.removal.clone()).unwrap_or_default()
+        }
     }
 }
 

@@ -31,7 +31,8 @@ impl Home {
         fs::create_dir_all(home.join(".claude")).unwrap();
         let project = folder.path().join("project");
         fs::create_dir(&project).unwrap();
-        let environment = SetupEnvironment { home, project, variables: Default::default() };
+        let working_dir = project.clone();
+        let environment = SetupEnvironment { home, project, working_dir, variables: Default::default() };
         let setup = Setup { data: DataDir::at(folder.path().join("data")), environment };
         Home { folder, setup }
     }
@@ -172,13 +173,52 @@ fn silent_hooks_are_a_problem() {
     assert_eq!((verdict, fix.as_deref()), (Verdict::Problem, Some("update tamis")), "{message}");
 }
 
+/// Installs the plugin of Claude Code, as `claude plugin install` does.
+fn install_plugin(home: &Home) {
+    let folder = home.folder.path().join("home/.claude");
+    fs::create_dir_all(folder.join("plugins")).unwrap();
+    let installed = json!({"version": 2, "plugins": {"tamis@tamis": [{"scope": "user"}]}});
+    fs::write(folder.join("plugins/installed_plugins.json"), installed.to_string()).unwrap();
+    let path = folder.join("settings.json");
+    let text = fs::read_to_string(&path).unwrap_or("{}".to_owned());
+    let mut settings: Value = serde_json::from_str(&text).unwrap();
+    settings["enabledPlugins"] = json!({"tamis@tamis": true});
+    fs::write(path, settings.to_string()).unwrap();
+}
+
 #[test]
-fn hooks_of_a_plugin_are_not_doubled() {
+fn a_plugin_is_seen_and_nothing_is_to_be_added_beside_it() {
     let home = Home::new();
-    home.record_calls(HookOutcome::Left(LeftReason::TooShort), 1);
-    let findings = home.of_claude();
-    assert_eq!(findings[1].0, Verdict::Fine, "{findings:?}");
-    assert_eq!(findings[1].2, None);
+    install_plugin(&home);
+    let at = "of the plugin in ~/.claude/settings.json";
+    let found = home.of_claude();
+    assert_eq!(found[0], (Verdict::Fine, format!("MCP server {at}"), None));
+    assert_eq!(found[1], (Verdict::Fine, format!("hooks {at}"), None));
+    home.connect();
+    let found = home.of_claude();
+    assert_eq!(found[0].2.as_deref(), Some("tamis setup claude --remove --only mcp"), "{found:?}");
+    let doubled = "the hooks are installed twice; one acts".to_owned();
+    let fix = "tamis setup claude --remove --only hooks".to_owned();
+    assert_eq!(found.last(), Some(&(Verdict::Note, doubled, Some(fix))));
+}
+
+#[test]
+fn calls_of_hooks_that_were_removed_prove_nothing() {
+    let home = Home::new();
+    home.connect();
+    home.record_calls(HookOutcome::Pruned, 9);
+    home.record_calls(HookOutcome::Left(LeftReason::Doubled), 9);
+    for (_, change) in home.setup.plan_removal(&[], None, SetupPart::ALL).unwrap() {
+        home.setup.apply(&change.unwrap()).unwrap();
+    }
+    let fix = |part: &str| Some(format!("tamis setup claude --only {part}"));
+    assert_eq!(
+        home.of_claude(),
+        [
+            (Verdict::Note, "MCP server not configured".to_owned(), fix("mcp")),
+            (Verdict::Note, "hooks not configured".to_owned(), fix("hooks")),
+        ]
+    );
 }
 
 #[test]
@@ -190,7 +230,14 @@ fn hooks_that_are_installed_twice_are_named_with_the_command_that_removes_one() 
     let message = "the hooks are installed twice: 2 outputs reached both; one acts";
     let fixed = |fix: &str| (Verdict::Note, message.to_owned(), Some(fix.to_owned()));
     // Neither is of setup.
-    assert_eq!(last(&home), fixed("remove one of them in the client's settings, or uninstall the plugin"));
+    let folder = home.folder.path().join("project/.claude");
+    fs::create_dir(&folder).unwrap();
+    let hooks =
+        json!({"hooks": {"PostToolUse": [{"hooks": [{"command": "tamis hook claude"}]}]}}).to_string();
+    let paths = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
+    paths.iter().for_each(|path| fs::write(path, &hooks).unwrap());
+    assert_eq!(last(&home), fixed(&format!("remove the hooks of tamis from {}", paths[1].display())));
+    fs::remove_file(&paths[0]).unwrap();
     home.connect();
     assert_eq!(last(&home), fixed("tamis setup claude --remove --only hooks"));
     home.connect_in(SetupScope::Project, "tamis");
@@ -198,6 +245,31 @@ fn hooks_that_are_installed_twice_are_named_with_the_command_that_removes_one() 
     // The second call for an output does not count as one that reached the hooks.
     home.write_log(9, 600);
     assert!(home.of_claude().iter().any(|(_, message, _)| message.starts_with("only 2 of 8 ")));
+}
+
+#[test]
+fn hooks_of_codex_that_are_not_trusted_and_hooks_that_are_switched_off_are_named() {
+    let home = Home::new();
+    let folder = home.folder.path().join("home/.codex");
+    fs::create_dir(&folder).unwrap();
+    for step in home.setup.plan(SetupClient::Codex, SetupScope::User, SetupPart::ALL, "/bin/tamis") {
+        let SetupStep::Change(change) = step.unwrap() else { panic!("nothing to change") };
+        home.setup.apply(&change).unwrap();
+    }
+    let fixes = || {
+        let findings = home.findings().into_iter().filter(|finding| finding.subject == "Codex");
+        findings.filter_map(|finding| finding.fix).collect::<Vec<_>>()
+    };
+    assert_eq!(fixes(), ["start `codex`, enter `/hooks` and trust them"]);
+    let config = folder.join("config.toml");
+    let mut text = fs::read_to_string(&config).unwrap();
+    text += &format!("[hooks.state.\"{}/hooks.json:pre_tool_use:0:0\"]\n", folder.display());
+    text += "trusted_hash = \"sha256:00\"\n";
+    fs::write(&config, &text).unwrap();
+    assert_eq!(fixes(), [] as [&str; 0]);
+    text += "[features]\nhooks = false\n";
+    fs::write(&config, text).unwrap();
+    assert_eq!(fixes(), [format!("remove `features.hooks` from {}", config.display())]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::document::{Entry, Format};
 use crate::{files, hooks};
 
 /// The name under which clients list the server.
-const SERVER: &str = "tamis";
+pub(crate) const SERVER: &str = "tamis";
 /// The arguments with which clients start the server.
 const SERVER_ARGUMENTS: &[&str] = &["mcp"];
 
@@ -51,18 +51,36 @@ pub enum SetupPart {
 
 impl SetupPart {
     pub const ALL: &'static [SetupPart] = &[SetupPart::Mcp, SetupPart::Hooks];
+
+    /// As users name it on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            SetupPart::Mcp => "mcp",
+            SetupPart::Hooks => "hooks",
+        }
+    }
 }
 
 /// What files and programs are looked for in.
 pub struct SetupEnvironment {
     pub home: PathBuf,
     pub project: PathBuf,
+    /// The folder that clients are started in: the project or one below it.
+    pub working_dir: PathBuf,
     pub variables: BTreeMap<String, OsString>,
 }
 
 impl SetupEnvironment {
-    fn folder(&self, variable: &str) -> Option<PathBuf> {
+    pub(crate) fn folder(&self, variable: &str) -> Option<PathBuf> {
         self.variables.get(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    /// The project, and the folders from there down to the one that clients are started in.
+    pub(crate) fn project_folders(&self) -> Vec<PathBuf> {
+        let below = self.working_dir.ancestors().take_while(|folder| *folder != self.project);
+        let is_below = self.working_dir.starts_with(&self.project);
+        let below = below.filter(|_| is_below).map(Path::to_owned);
+        below.chain([self.project.clone()]).collect()
     }
 
     /// The folder of configurations, by the XDG specification.
@@ -194,7 +212,7 @@ impl SetupClient {
     }
 
     /// The folder that the client creates when it first runs.
-    fn settings_folder(self, environment: &SetupEnvironment) -> PathBuf {
+    pub(crate) fn settings_folder(self, environment: &SetupEnvironment) -> PathBuf {
         let under_home = |folder: &str| environment.home.join(folder);
         match self {
             SetupClient::ClaudeCode => {
@@ -247,7 +265,7 @@ impl SetupClient {
     }
 
     /// The file with its MCP servers, and tamis as one of them.
-    fn server_file(
+    pub(crate) fn server_file(
         self,
         scope: SetupScope,
         command: &str,
@@ -291,7 +309,7 @@ impl SetupClient {
     }
 
     /// The file with its hooks, and those of tamis.
-    fn hook_file(
+    pub(crate) fn hook_file(
         self,
         scope: SetupScope,
         command: &str,

@@ -143,7 +143,7 @@ fn not_an_array(keys: &[String]) -> DocumentError {
 }
 
 /// Whether a value has a command that runs `tamis hook CLIENT`, wherever the program is.
-fn runs_hook(value: &Value, client: &str) -> bool {
+pub(crate) fn runs_hook(value: &Value, client: &str) -> bool {
     match value {
         Value::String(text) => text.contains("tamis") && text.contains(&format!(" hook {client}")),
         Value::Array(values) => values.iter().any(|value| runs_hook(value, client)),

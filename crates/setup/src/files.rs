@@ -30,7 +30,7 @@ fn resolve_links(path: &Path, links: usize) -> PathBuf {
 
 /// The file's text; none if there is no file.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, SetupError> {
-    let failed = |source| SetupError::Io { path: path.to_owned(), source };
+    let failed = |source| SetupError::Read { path: path.to_owned(), source };
     match fs::metadata(path) {
         // Opening a pipe would wait for its writer.
         Ok(about) if !about.is_file() => return Err(SetupError::NotAFile { path: path.to_owned() }),
@@ -57,7 +57,7 @@ pub(crate) fn replace(
     after: Option<&str>,
     is_private: bool,
 ) -> Result<(), SetupError> {
-    let failed = |source| SetupError::Io { path: path.to_owned(), source };
+    let failed = |source| SetupError::Write { path: path.to_owned(), source };
     let check = || match read(path)?.as_deref() == before {
         true => Ok(()),
         false => Err(SetupError::Raced { path: path.to_owned() }),

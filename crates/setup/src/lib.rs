@@ -1,7 +1,7 @@
 //! Connects tamis to coding agents and editors by changing their configuration files, and undoes it.
 //!
-//! Entry points: [`SetupClient`] for the programs and their files, [`Setup::plan`] for what would change, [`Setup::apply`], and
-//! [`Setup::plan_removal`].
+//! Entry points: [`SetupClient`] for the programs and their files, [`Setup::plan`] for what would change, [`Setup::apply`],
+//! [`Setup::plan_removal`], and [`Setup::connections`] for what a client's configuration has now.
 //!
 //! A file is changed only where tamis has its entry: comments, order and layout of everything else stay. What was written is
 //! recorded in the data folder, with a copy of the file as it was. If the file is unchanged since, removal restores exactly those
@@ -10,6 +10,7 @@
 //! Must never: replace a file that it cannot parse, remove what the user wrote, or follow a file that changes while it works.
 
 mod client;
+mod connections;
 mod document;
 mod files;
 mod hooks;
@@ -19,6 +20,7 @@ mod setup;
 use std::path::PathBuf;
 
 pub use client::{SetupClient, SetupEnvironment, SetupPart, SetupScope};
+pub use connections::{Connection, ConnectionScope, ConnectionState};
 pub use document::DocumentError;
 pub use setup::{FileChange, PlannedChange, PlannedRemoval, Setup, SetupStep};
 
@@ -27,8 +29,10 @@ pub use setup::{FileChange, PlannedChange, PlannedRemoval, Setup, SetupStep};
 pub enum SetupError {
     #[error("cannot use `{path}`")]
     Document { path: PathBuf, source: DocumentError },
-    #[error("cannot read or write `{path}`")]
-    Io { path: PathBuf, source: std::io::Error },
+    #[error("cannot read `{path}`")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("cannot write `{path}`")]
+    Write { path: PathBuf, source: std::io::Error },
     #[error("`{path}` was changed by another program at the same time")]
     Raced { path: PathBuf },
     #[error("`{path}` is not a regular file")]

@@ -149,7 +149,7 @@ impl SetupRecord {
 
     pub(crate) fn save(&self, data: &DataDir) -> Result<(), SetupError> {
         let folder = folder_of(data, &self.path);
-        let failed = |source| SetupError::Io { path: folder.clone(), source };
+        let failed = |source| SetupError::Write { path: folder.clone(), source };
         create_private_dir(&folder).map_err(failed)?;
         let write = |name: &str, bytes: &[u8]| {
             let draft = folder.join(format!("{name}.new"));
@@ -173,7 +173,7 @@ impl SetupRecord {
 
     pub(crate) fn delete(&self, data: &DataDir) -> Result<(), SetupError> {
         let folder = folder_of(data, &self.path);
-        fs::remove_dir_all(&folder).map_err(|source| SetupError::Io { path: folder, source })
+        fs::remove_dir_all(&folder).map_err(|source| SetupError::Write { path: folder, source })
     }
 
     /// The file without what was written; none if it is to be deleted. Entries that the user changed stay.
@@ -243,7 +243,7 @@ fn folder_of(data: &DataDir, path: &Path) -> PathBuf {
 
 fn read(folder: &Path) -> Result<Option<SetupRecord>, SetupError> {
     let path = folder.join(RECORD);
-    let failed = |source| SetupError::Io { path: path.clone(), source };
+    let failed = |source| SetupError::Read { path: path.clone(), source };
     let text = match fs::read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use similar::TextDiff;
 use tamis_store::{DataDir, Lock};
@@ -82,7 +82,7 @@ impl Setup {
     /// Waits until no other setup runs, and keeps others waiting until the lock is dropped. Changes are planned and applied under it.
     pub fn lock(&self) -> Result<Lock, SetupError> {
         let path = self.data.root().join("setup.lock");
-        let failed = |source| SetupError::Io { path: path.clone(), source };
+        let failed = |source| SetupError::Write { path: path.clone(), source };
         self.data.create().map_err(failed)?;
         let start = Instant::now();
         loop {
@@ -168,15 +168,6 @@ impl Setup {
         let (record, after) = SetupRecord::write(about, before, entries).map_err(failed)?;
         let file = FileChange { path, before: current, after };
         Ok(SetupStep::Change(Box::new(PlannedChange { client, scope, file, parts, record, keeps_entry })))
-    }
-
-    /// When this part was last written for a client, if it was not removed since.
-    pub fn written_at(&self, client: SetupClient, part: SetupPart) -> Option<SystemTime> {
-        let records = SetupRecord::all(&self.data).ok()?;
-        let is_wanted = |record: &&SetupRecord| {
-            record.client == client.name() && record.entries.iter().any(|written| written.part == part)
-        };
-        records.iter().filter(is_wanted).filter_map(|record| record.written_at(&self.data)).max()
     }
 
     /// What undoes these parts of everything that was written for these clients in this scope; all clients if none is named, and

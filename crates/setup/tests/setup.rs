@@ -407,7 +407,7 @@ fn unusual_files_are_used_or_refused_and_never_replaced() {
         (
             "a link to itself",
             |world| symlink("settings.json", world.path(FILE)).unwrap(),
-            Some("cannot read or write"),
+            Some("cannot read"),
         ),
         ("a folder", |world| fs::create_dir(world.path(FILE)).unwrap(), Some("not a regular file")),
         (
@@ -583,6 +583,7 @@ fn removal_keeps_to_the_clients_the_scope_and_the_project_that_are_named() {
         environment: SetupEnvironment {
             home: world.path("home"),
             project: world.path("home"),
+            working_dir: world.path("home"),
             variables: BTreeMap::new(),
         },
     };

@@ -4,7 +4,10 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tamis_clients::find_program;
 use tamis_config::ConfigEnvironment;
-use tamis_setup::{PlannedChange, Setup, SetupClient, SetupError, SetupPart, SetupScope, SetupStep};
+use tamis_setup::{
+    ConnectionScope, ConnectionState, PlannedChange, Setup, SetupClient, SetupError, SetupPart, SetupScope,
+    SetupStep,
+};
 
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, startup};
@@ -14,7 +17,7 @@ use crate::{escape, print, startup};
 /// Adds `tamis mcp` as an MCP server to the configuration of each client, and `tamis hook` to the hooks of Claude Code, Codex,
 /// Gemini CLI and OpenCode, which then prunes what their own tools print. Prints every change as a diff. Everything else in these
 /// files stays as it is, comments included. Without a client's name, sets up all clients that are installed. A second run changes
-/// nothing.
+/// nothing. Without --user and --project, adds nothing that a plugin, another scope or your own entry has already.
 #[derive(Args)]
 pub(crate) struct SetupCommand {
     /// Clients to set up
@@ -138,14 +141,63 @@ fn add(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Vec<C
     let command = command(planner, scope)?;
     let (mut outcomes, mut errors) = (Vec::new(), Vec::new());
     for client in clients {
-        for step in planner.plan(client, scope, arguments.parts(), &command) {
-            match step.and_then(|step| add_one(planner, client, step, arguments.dry_run)) {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(error) => errors.push(setup_error(client, error)),
+        let mut parts = arguments.parts().to_vec();
+        if !arguments.user && !arguments.project {
+            let elsewhere = connected_elsewhere(planner, client, &parts);
+            parts.retain(|part| !elsewhere.iter().any(|(found, _)| found == part));
+            outcomes.extend(elsewhere.into_iter().map(|(_, outcome)| outcome));
+            if parts.is_empty() {
+                continue;
             }
+        }
+        // No file of a client is written if another one cannot be.
+        match planner.plan(client, scope, &parts, &command).into_iter().collect::<Result<Vec<_>, _>>() {
+            Ok(steps) => {
+                let is_changed = |outcome: &Outcome| outcome.status == "changed" && outcome.client == client;
+                for step in steps {
+                    match add_one(planner, client, step, arguments.dry_run) {
+                        Ok(outcome) => outcomes.push(outcome),
+                        Err(error) => {
+                            errors.push(setup_error(client, error, outcomes.iter().any(is_changed)));
+                        }
+                    }
+                }
+            }
+            Err(error) => errors.push(setup_error(client, error, false)),
         }
     }
     Ok((outcomes, errors))
+}
+
+/// The parts that another scope, a plugin or the user's own entry has already, and the user's scope has not: a second one would
+/// run beside it.
+fn connected_elsewhere(
+    planner: &Setup,
+    client: SetupClient,
+    parts: &[SetupPart],
+) -> Vec<(SetupPart, Outcome)> {
+    let mut elsewhere = Vec::new();
+    for part in parts {
+        let connections: Vec<_> = planner.connections(client, *part).into_iter().flatten().collect();
+        let is_used = |state| matches!(state, ConnectionState::Active | ConnectionState::Untrusted);
+        let is_of_user = connections.iter().any(|found| found.scope == ConnectionScope::User);
+        let found = connections.into_iter().find(|found| is_used(found.state));
+        if let Some(found) = found.filter(|_| !is_of_user) {
+            let path = found.path.display();
+            let place = match found.scope {
+                ConnectionScope::Plugin => format!("by the plugin in {path}"),
+                _ => format!("in {path}"),
+            };
+            let what = match part {
+                SetupPart::Mcp => "a second server",
+                SetupPart::Hooks => "second hooks",
+            };
+            let message = format!("already connected {place}; `--user` adds {what} for all your projects");
+            let path = Some(found.path);
+            elsewhere.push((*part, Outcome { client, path, status: "unchanged", message, diff: None }));
+        }
+    }
+    elsewhere
 }
 
 fn add_one(
@@ -218,7 +270,10 @@ fn remove(planner: &Setup, arguments: &SetupCommand) -> Result<(Vec<Outcome>, Ve
         });
         match removed {
             Ok(outcome) => outcomes.push(outcome),
-            Err(error) => errors.push(setup_error(client, error)),
+            Err(error) => {
+                let is_changed = outcomes.iter().any(|outcome: &Outcome| outcome.client == client);
+                errors.push(setup_error(client, error, is_changed));
+            }
         }
     }
     Ok((outcomes, errors))
@@ -268,17 +323,26 @@ fn on_path(planner: &Setup, program: &Path) -> Option<PathBuf> {
     (found.canonicalize().ok() == program.canonicalize().ok()).then_some(found)
 }
 
-fn setup_error(client: SetupClient, error: SetupError) -> CliError {
+/// Why a file of a client is as it was, and whether another one of the client was changed.
+fn setup_error(client: SetupClient, error: SetupError, is_changed: bool) -> CliError {
     let hint = match &error {
         SetupError::Document { path, .. } => {
             Some(format!("fix `{}`, then run `tamis setup {}` again", path.display(), client.name()))
         }
+        SetupError::Read { path, source } | SetupError::Write { path, source }
+            if source.kind() == std::io::ErrorKind::PermissionDenied =>
+        {
+            Some(format!("`ls -ld '{}'` shows who may change it", path.display()))
+        }
         SetupError::Raced { .. } => Some(format!("run `tamis setup {}` again", client.name())),
         _ => None,
     };
-    let failed = CliError::failed(
-        anyhow::Error::new(error).context(format!("{} was not changed", client.display_name())),
-    );
+    let name = client.display_name();
+    let context = match is_changed {
+        true => format!("{name} was changed only in part, as listed above"),
+        false => format!("{name} was not changed"),
+    };
+    let failed = CliError::failed(anyhow::Error::new(error).context(context));
     CliError { hint, ..failed }
 }
 

@@ -21,8 +21,12 @@ impl World {
         for name in ["home", "project"] {
             fs::create_dir(at(name)).unwrap();
         }
-        let environment =
-            SetupEnvironment { home: at("home"), project: at("project"), variables: BTreeMap::new() };
+        let environment = SetupEnvironment {
+            home: at("home"),
+            project: at("project"),
+            working_dir: at("project"),
+            variables: BTreeMap::new(),
+        };
         World { setup: Setup { data: DataDir::at(at("data")), environment }, folder }
     }
 
