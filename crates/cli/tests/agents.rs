@@ -39,6 +39,16 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
             outside.display()
         )
     );
+    let ran = Command::new("git").args(["init", "-q"]).current_dir(&outside).status().unwrap();
+    assert!(ran.success());
+    assert_eq!(
+        said(&["agents", "start", "--task", "x", "--repository", outside.to_str().unwrap()], 1),
+        format!(
+            "error: the repository `{}` has no commit yet\n\n\
+             hint: create the first commit: git add --all && git commit -m \"First commit\"\n",
+            outside.display()
+        )
+    );
     assert!(said(&["agents", "show", "../x"], 2).contains("`../x` is not the id of an instance"));
     for command in ["show", "logs", "attach"] {
         assert_eq!(

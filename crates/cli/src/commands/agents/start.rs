@@ -1,4 +1,5 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -99,6 +100,13 @@ fn request(arguments: Start) -> Result<StartRequest, CliError> {
         return Err(CliError::usage(format_args!("`{}` is not in a git repository", folder.display()))
             .hint("create one with `git init`; an agent needs a commit to start from"));
     }
+    if !has_commit(&folder) {
+        return Err(CliError::failed(anyhow::anyhow!(
+            "the repository `{}` has no commit yet",
+            folder.display()
+        ))
+        .hint("create the first commit: git add --all && git commit -m \"First commit\""));
+    }
     let choice = match (arguments.command.is_empty(), arguments.agent) {
         (false, _) => {
             let args = from_here(arguments.command);
@@ -109,6 +117,14 @@ fn request(arguments: Start) -> Result<StartRequest, CliError> {
     };
     let agent_type = arguments.agent_type.parse::<AgentType>().map_err(CliError::internal)?;
     Ok(StartRequest { agent_type, issue: arguments.issue, task, choice, folder, base: arguments.base })
+}
+
+/// Whether an agent has something to start from. If git cannot say, the coordinator reports why.
+fn has_commit(folder: &Path) -> bool {
+    let mut git = Command::new("git");
+    git.args(["rev-list", "--max-count=1", "--all"]).current_dir(folder);
+    let ran = git.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    !ran.is_ok_and(|ran| ran.status.success() && ran.stdout.is_empty())
 }
 
 /// A command whose program is named by a path from here, which it does not run in.
