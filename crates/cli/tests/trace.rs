@@ -180,6 +180,20 @@ fn sessions_are_listed_in_a_table_and_as_json() {
     );
 }
 
+#[test]
+fn a_project_is_shortened_only_for_a_screen() {
+    let past = Past::new();
+    let folder = "/work/a_rather_long_folder_name_for_a_project/shop";
+    past.write(
+        &format!(".claude/projects/-long/{FORK}.jsonl"),
+        &shop().replace(SHOP, FORK).replace("/work/shop", folder),
+    );
+    assert!(past.said(&["sessions"]).contains(folder));
+    let mut narrow = past.command(&["sessions"]);
+    let shown = finish(narrow.env("COLUMNS", "200"), b"").stdout;
+    assert!(shown.contains("…") && !shown.contains(folder), "{shown}");
+}
+
 /// A client that was started and left writes a log without a turn, with or without a time.
 #[test]
 fn empty_sessions_are_listed_only_when_wanted() {

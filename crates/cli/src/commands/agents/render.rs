@@ -4,7 +4,7 @@ use tamis_agents::{AgentChoice, Instance, Moment, Phase};
 
 use crate::{escape, table, times};
 
-/// What of a command is shown in a column.
+/// What of a command is shown in a column of a screen.
 const COMMAND_WIDTH: usize = 16;
 
 /// The agent's name; of a command, its own.
@@ -13,7 +13,7 @@ pub(super) fn agent(instance: &Instance) -> String {
     match args.first() {
         Some(program) if agent == AgentChoice::COMMAND => {
             let name = program.rsplit('/').next().unwrap_or(program);
-            table::cut(name, COMMAND_WIDTH)
+            table::screen().map_or(name.to_owned(), |_| table::cut(name, COMMAND_WIDTH))
         }
         _ => agent.clone(),
     }

@@ -12,12 +12,13 @@ use crate::{escape, print, table};
 /// Maximum width of a project's column.
 const PROJECT_WIDTH: usize = 28;
 
-/// A project's folder, short enough for a column.
+/// A project's folder, short enough for a column of a screen.
 pub(crate) fn project(session: &Session) -> String {
     let root = session.root().map(|root| escape::line(&under_home(&root)));
     let hash = || session.project.chars().take(8).collect::<String>();
     match root {
-        Some(root) => table::cut_front(&root, PROJECT_WIDTH),
+        Some(root) if table::screen().is_some() => table::cut_front(&root, PROJECT_WIDTH),
+        Some(root) => root,
         None if !session.has_project() => "-".to_owned(),
         None => hash(),
     }
