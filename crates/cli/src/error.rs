@@ -63,7 +63,8 @@ impl CliError {
         } else if path.symlink_metadata().is_ok() {
             Some(format!("`ls -ld {shown}` shows what is there"))
         } else {
-            similar_paths::nearest(path).map(|near| format!("did you mean `{}`?", near.display()))
+            let near = similar_paths::nearest(path).map(|near| format!("did you mean `{}`?", near.display()));
+            near.or_else(|| Some(format!("`ls '{}'` lists the files there", existing_folder(path).display())))
         };
         CliError { hint, ..CliError::failed(error.into().context(format!("cannot {action} `{shown}`"))) }
     }
@@ -236,4 +237,10 @@ impl From<AgentsError> for CliError {
         let hint = (!error.suggestions.is_empty()).then(|| suggestions.collect::<Vec<_>>().join("; or "));
         CliError { kind, hint, error: anyhow::anyhow!(error.message) }
     }
+}
+
+/// The innermost folder of a path that exists.
+fn existing_folder(path: &Path) -> &Path {
+    let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    folders.into_iter().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
 }

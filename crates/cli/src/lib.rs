@@ -25,6 +25,7 @@ mod wrap;
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
 use tamis_process::{WARDEN_ARGUMENT, run_warden};
 
@@ -80,6 +81,20 @@ pub fn tamis() -> ExitCode {
     })
 }
 
+/// A usage error with what to write instead, where clap cannot know it.
+fn with_hint(mut error: clap::Error) -> clap::Error {
+    let argument = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let hint = if argument.contains("--goal") && error.kind() == ErrorKind::MissingRequiredArgument {
+        "name what the text is for: `tamis prune --goal \"why does the build fail\" build.log`"
+    } else if argument == "[CLIENT]..." && error.kind() == ErrorKind::InvalidValue {
+        "any other MCP client can start `tamis mcp`: add that command in its settings"
+    } else {
+        return error;
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    error
+}
+
 /// The arguments; or the help or an error of clap's, which `--color` holds for too.
 fn parse() -> Arguments {
     let given: Vec<_> = std::env::args_os().collect();
@@ -89,7 +104,7 @@ fn parse() -> Arguments {
     let wants_help = given.iter().any(|argument| argument == "--help" || argument == "help");
     let command = Arguments::command().color(choice);
     let command = if wants_help { with_tool_costs(command) } else { command };
-    let matches = command.get_matches();
+    let matches = command.try_get_matches().unwrap_or_else(|error| with_hint(error).exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 

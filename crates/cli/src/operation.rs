@@ -1,7 +1,7 @@
 //! Running the operations of `tools` from a command, and printing what they prune.
 
 use std::cell::Cell;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl Operations {
         output: Vec<u8>,
         arguments: &AnswerArgs,
     ) -> CliResult {
-        let Some(question) = arguments.question() else { return print::bytes(&output) };
+        let Some(question) = arguments.question() else { return print_any(&output) };
         let Some(text) = utf8_or_print(output)? else { return Ok(()) };
         let job = arguments.job(text, question);
         if self.is_large(&job) {
@@ -106,7 +106,7 @@ impl Operations {
         if !pruned.pruned_text.ends_with('\n') && !pruned.pruned_text.is_empty() {
             print::bytes(b"\n")?;
         }
-        self.print_summary(file, &PruneSummary::of(&pruned, &job.text), "question");
+        self.print_summary(file, &PruneSummary::of(&pruned, &job), "question");
         Ok(())
     }
 
@@ -128,6 +128,7 @@ impl Operations {
         options: PruneOptions,
         query: &str,
     ) -> CliResult {
+        let threshold = options.threshold;
         let request = LargePruneRequest { goal, options, max_bytes: self.max_large_bytes.unwrap_or(0) };
         let caller = startup::person(&self.environment, self.command);
         let pruned = self.services.sieve.prune_large(text, &request, &mut Stdout, &caller, &|| false)?;
@@ -142,7 +143,7 @@ impl Operations {
         let prune_id = prune_id.unwrap_or_default();
         self.print_summary(
             file,
-            &PruneSummary { prune_id, stats, first_cut, ends_in_newline, warnings },
+            &PruneSummary { prune_id, stats, first_cut, ends_in_newline, warnings, threshold },
             query,
         );
         Ok(())
@@ -165,7 +166,9 @@ impl Operations {
             print::note(format_args!("`tamis recover {prune_id} {first}-{last}` restores the first cut"));
         } else if !stats.used_fallback && stats.original_lines > FEW_LINES && !self.has_advised.replace(true)
         {
-            print::note(format_args!("nothing was cut; try a more specific {query}, or --threshold 0.7"));
+            let higher = [0.7, 0.9].into_iter().find(|higher| *higher > summary.threshold);
+            let higher = higher.map(|higher| format!(", or --threshold {higher}")).unwrap_or_default();
+            print::note(format_args!("nothing was cut; try a more specific {query}{higher}"));
         }
     }
 
@@ -227,17 +230,19 @@ pub(crate) struct PruneSummary {
     first_cut: Option<(usize, usize)>,
     ends_in_newline: bool,
     warnings: Vec<PruneWarning>,
+    threshold: f32,
 }
 
 impl PruneSummary {
-    pub(crate) fn of(pruned: &Pruned, text: &str) -> PruneSummary {
+    pub(crate) fn of(pruned: &Pruned, job: &PruneJob) -> PruneSummary {
         let first_cut = pruned.annotations.first();
         PruneSummary {
             prune_id: pruned.prune_id.clone(),
             stats: pruned.stats,
             first_cut: first_cut.map(|cut| (cut.original_start_line, cut.original_end_line)),
-            ends_in_newline: has_line_after_the_last_newline(text),
+            ends_in_newline: has_line_after_the_last_newline(&job.text),
             warnings: pruned.warnings.clone(),
+            threshold: job.options.threshold,
         }
     }
 }
@@ -278,11 +283,29 @@ pub(crate) fn utf8_or_print(bytes: Vec<u8>) -> Result<Option<String>, CliError> 
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
-            print::note(format_args!("warning: not UTF-8 ({}), so nothing is cut", error.utf8_error()));
-            print::bytes(error.as_bytes())?;
+            print::note(match is_binary(error.as_bytes()) {
+                true => "warning: binary, so nothing is cut",
+                false => "warning: not UTF-8, so nothing is cut",
+            });
+            print_any(error.as_bytes())?;
             Ok(None)
         }
     }
+}
+
+/// Prints bytes as they are, except that a terminal gets no binary bytes: some of them change its state.
+fn print_any(bytes: &[u8]) -> CliResult {
+    if is_binary(bytes) && io::stdout().is_terminal() {
+        let size = print::size(bytes.len() as u64);
+        print::note(format_args!("binary, {size}: not printed to a terminal; `| xxd` shows its bytes"));
+        return Ok(());
+    }
+    print::bytes(bytes)
+}
+
+/// As git decides: a NUL among the first bytes.
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes[..bytes.len().min(8_000)].contains(&0)
 }
 
 pub(crate) fn print_warnings(warnings: &[PruneWarning]) {

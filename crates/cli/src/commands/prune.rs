@@ -113,6 +113,9 @@ impl Prune {
                 return self.print_large(operations, file, &mut text).map(|()| None);
             }
         };
+        if bytes.is_empty() && path.as_os_str() != "-" {
+            print::note(format_args!("`{}` is empty", path.display()));
+        }
         if self.json {
             let not_text = |error| CliError::failed(error).hint("convert the text to UTF-8 first");
             let text = String::from_utf8(bytes).map_err(|error| not_text(error.utf8_error()))?;
@@ -126,7 +129,7 @@ impl Prune {
         }
         let (job, pruned) = operations.prune(job)?;
         print::bytes(style::pruned(&pruned.pruned_text).as_bytes())?;
-        operations.print_summary(file, &PruneSummary::of(&pruned, &job.text), "--goal");
+        operations.print_summary(file, &PruneSummary::of(&pruned, &job), "--goal");
         Ok(None)
     }
 

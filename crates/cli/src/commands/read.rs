@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: Read) -> CliResult {
                 continue;
             }
         };
+        if bytes.is_empty() && path.as_os_str() != "-" {
+            print::note(format_args!("`{}` is empty", path.display()));
+        }
         if answer.json {
             answers.push(operations.answer_json(("path", json!(path)), bytes, &answer)?);
         } else {

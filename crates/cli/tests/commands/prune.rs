@@ -1,5 +1,7 @@
 //! `prune` and `recover`.
 
+use std::fs;
+
 use serde_json::json;
 
 use super::common::{Fixture, finish, module, prune_id};
@@ -235,5 +237,46 @@ fn without_a_home_the_text_passes_through_with_a_warning() {
         let ran = finish(&mut command, text.as_bytes());
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), text.as_str()), "{home:?}: {}", ran.stderr);
         assert!(ran.stderr.contains("nothing"), "{home:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn errors_and_empty_texts_are_explained() {
+    let fixture = Fixture::new();
+    fs::write(fixture.work().join("empty"), "").unwrap();
+    fs::write(fixture.work().join("binary"), b"\x7fELF\0\xff\x00\n").unwrap();
+    let goal = ["prune", "-g", "why"];
+    let rows: [(&[&str], i32, &str); 8] = [
+        (&[&goal[..], &["nofile.log"]].concat(), 1, "`ls '.'` lists the files there"),
+        (&["read", "none/at/all.log"], 1, "`ls '.'` lists the files there"),
+        (&["prune", "empty"], 2, "tamis prune --goal \"why does the build fail\""),
+        (&["read", "empty"], 0, "`empty` is empty"),
+        (&["read", "-q", "why", "empty"], 0, "`empty` is empty"),
+        (&[&goal[..], &["empty"]].concat(), 0, "`empty` is empty"),
+        (&["read", "-q", "why", "binary"], 0, "warning: binary, so nothing is cut"),
+        (&[&goal[..], &["binary"]].concat(), 0, "warning: binary, so nothing is cut"),
+    ];
+    for (arguments, code, message) in rows {
+        // The binary file arrives byte for byte, so stdout is not always text.
+        let ran = fixture.tamis(arguments).output().unwrap();
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn only_a_higher_threshold_is_advised() {
+    let fixture = Fixture::new();
+    let text = "the build failed because of a missing header\n".repeat(60);
+    fs::write(fixture.work().join("text"), text).unwrap();
+    for (threshold, advice) in
+        [("0", ", or --threshold 0.7\n"), ("0.7", ", or --threshold 0.9\n"), ("1", "--goal\n")]
+    {
+        let arguments =
+            ["prune", "-g", "the build failed because of a missing header", "--max-prune-ratio", "0"];
+        let ran = fixture.run(&[&arguments[..], &["--threshold", threshold, "text"]].concat(), b"");
+        assert!(ran.stderr.contains("nothing was cut; try a more specific --goal"), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with(advice), "{threshold}: {}", ran.stderr);
     }
 }

@@ -17,7 +17,8 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["prune", "--goal", "x", "nothing.txt"], 1),
-        "error: cannot read `nothing.txt`\n  because: No such file or directory (os error 2)\n"
+        "error: cannot read `nothing.txt`\n  because: No such file or directory (os error 2)\n\n\
+         hint: `ls '.'` lists the files there\n"
     );
     assert_eq!(
         said(&["call", "nothing"], 2),

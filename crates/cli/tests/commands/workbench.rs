@@ -18,7 +18,10 @@ fn errors_of_read_are_in_our_own_words() {
             "flder/hug",
             "error: cannot read `flder/hug`\n  because: No such file or directory (os error 2)\n\nhint: did you mean `folder/huge`?\n",
         ),
-        ("missing", "error: cannot read `missing`\n  because: No such file or directory (os error 2)\n"),
+        (
+            "missing",
+            "error: cannot read `missing`\n  because: No such file or directory (os error 2)\n\nhint: `ls '.'` lists the files there\n",
+        ),
         (
             "folder",
             "error: cannot read `folder`\n  because: Is a directory (os error 21)\n\nhint: `tamis grep PATTERN folder` searches its files\n",

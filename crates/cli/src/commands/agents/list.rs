@@ -38,7 +38,12 @@ pub(crate) fn run(arguments: &List) -> CliResult {
         return print::json(&Redacted::new(instances));
     }
     if instances.is_empty() {
-        print::note("no instances; start one in this repository with `tamis agents start --task \"…\"`");
+        let here = std::env::current_dir()?;
+        let is_repository = here.ancestors().any(|folder| folder.join(".git").exists());
+        let place = if is_repository { "this repository" } else { "a git repository" };
+        print::note(format_args!(
+            "no instances; start one in {place} with `tamis agents start --task \"…\"`"
+        ));
     } else {
         print::text(&table_of(&instances, now).render(table::screen()))?;
     }
