@@ -61,6 +61,9 @@ fn check(document: &str, examples: &[Example]) {
     for Example { command, shown } in examples {
         let ran = finish(&mut shell(&fixture, command), b"");
         assert_eq!(ran.code, Some(0), "{document}: {command}: {}", ran.stderr);
+        if command.contains(" -q ") {
+            assert!(ran.stderr.contains("restores the first cut"), "{document}: {command}: {}", ran.stderr);
+        }
         if !shown.is_empty() {
             assert_eq!(format!("{}{}", ran.stdout, ran.stderr), *shown, "{document}: {command}");
         }
