@@ -83,8 +83,9 @@ pub(crate) fn score(
     }
     if kind == TextKind::Logs {
         raise_key_log_lines(&mut scores, features, if goal.is_overheard { MANY_OVERHEARD } else { MANY });
-    } else if goal.is_overheard && goal.is_review {
-        // A reviewer judges what it reads, and its words do not say which lines have the fault.
+    } else if goal.is_overheard && (goal.is_review || kind == TextKind::Docs) {
+        // A reviewer judges what it reads, and its words do not say which lines have the fault. A document is read to follow it,
+        // to know what it covers, or to bring it up to date.
         scores.iter_mut().for_each(|score| *score = DEFAULT_THRESHOLD + (1.0 - DEFAULT_THRESHOLD) * *score);
     }
     Ok(scores)
