@@ -32,7 +32,7 @@ const RULES: &[&str] = &[
      lines, both also in later requests, and one more request of average size. Of tools, the definitions of tamis's tools are \
      subtracted in every request.",
     "A mechanism is worth it if net_tokens are 1 % or more of all that the model read in these sessions; a client is, if its hooks or \
-     a gateway are. With fewer than 20 results there is too little to tell.",
+     a gateway are. With fewer than 20 results that these reach, there is too little to tell.",
 ];
 
 /// Limits of the replay.
@@ -203,7 +203,7 @@ impl FoundSums {
             .map(|(name, sums, definitions)| (name, self.mechanism(sums, definitions))),
         );
         let touched = self.hooks.tokens_before + self.gateway.tokens_before;
-        let verdict = if self.hooks.results + self.gateway.results + self.tools.results < FEWEST_RESULTS {
+        let verdict = if self.hooks.results + self.gateway.results < FEWEST_RESULTS {
             ReachVerdict::TooLittleToTell
         } else if ["hooks", "gateway"].iter().any(|name| mechanisms[name].is_worth_it) {
             ReachVerdict::WorthIt
@@ -362,11 +362,20 @@ mod tests {
             (reach.mechanisms["hooks"].net_tokens, reach.verdict),
             (-16_000, ReachVerdict::NotWorthIt)
         );
-        let few = FoundSums {
-            hooks: SavingsSums { results: 9, ..sums },
-            tools: SavingsSums { results: 10, ..sums },
-            ..found(20_000)
-        };
-        assert_eq!(few.close(Client::Codex, 1, false, false).verdict, ReachVerdict::TooLittleToTell);
+        // A result of hooks is one of tools too, and counts once.
+        for (hooks, gateway, tools, verdict) in [
+            (10, 9, 30, ReachVerdict::TooLittleToTell),
+            (0, 0, 30, ReachVerdict::TooLittleToTell),
+            (10, 10, 0, ReachVerdict::WorthIt),
+        ] {
+            let of = |results| SavingsSums { results, ..sums };
+            let found =
+                FoundSums { hooks: of(hooks), gateway: of(gateway), tools: of(tools), ..found(20_000) };
+            assert_eq!(
+                found.close(Client::Codex, 1, false, false).verdict,
+                verdict,
+                "{hooks} {gateway} {tools}"
+            );
+        }
     }
 }
