@@ -100,7 +100,7 @@ pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOp
                     *report.net_tokens_by_day.entry(day).or_default() += net;
                 }
                 if is_lately {
-                    groups.add(context.client, effect, |sums| {
+                    groups.add(context.client, effect, &options.skipped_tools, |sums| {
                         sums.add(prices, request, &charge);
                     });
                 }

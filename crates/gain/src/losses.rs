@@ -51,10 +51,29 @@ pub(crate) struct LossGroups {
 }
 
 impl LossGroups {
-    pub(crate) fn add(&mut self, client: Client, effect: &Effect, add: impl Fn(&mut GainSums)) {
+    /// Adds an effect, unless its tool was switched off since: there is nothing left to do about it.
+    pub(crate) fn add(
+        &mut self,
+        client: Client,
+        effect: &Effect,
+        skipped_tools: &[String],
+        add: impl Fn(&mut GainSums),
+    ) {
+        if is_skipped(client, effect, skipped_tools) {
+            return;
+        }
         add(self.clients.entry(client).or_default());
         add(self.tools.entry((client, effect.tool.clone(), effect.door.clone())).or_default());
     }
+}
+
+/// Whether hooks do not prune this tool any more.
+fn is_skipped(client: Client, effect: &Effect, skipped_tools: &[String]) -> bool {
+    let is_named = |name: &String| match name.split_once(':') {
+        Some((of, tool)) => of == client.name() && tool == effect.tool,
+        None => *name == effect.tool,
+    };
+    effect.door == "hook" && skipped_tools.iter().any(is_named)
 }
 
 pub(crate) fn losses(groups: &LossGroups, skipped_tools: &[String]) -> Vec<GainLoss> {

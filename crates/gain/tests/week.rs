@@ -61,18 +61,7 @@ fn week() -> Week {
     log.request("claude-sonnet-4-5-20250929", 200, 3000, 20).compacts();
     log.request("claude-sonnet-4-5-20250929", 900, 0, 20).write();
 
-    week.add(&LedgerRow::prune(SOURCE, 4, "Read", "hook", Some("claude"), (1200, 900, 60)));
-    week.add(&LedgerRow::recovery(SOURCE, 4, 100));
-    let mut log = week.claude("00000000-0000-4000-8000-000000000002", 4, "/w/two");
-    log.request("claude-sonnet-4-5", 2000, 0, 40).call("c1", "Read", r#"{"file_path": "/w/two/src/a.rs"}"#);
-    log.result("c1", &cut(SOURCE)).request("claude-sonnet-4-5", 1000, 2000, 30);
-    // The name of the argument has 2 tokens, the command 10, the result 100, and what is around a call 1 + 2 × 10 + 5.
-    let command = format!(r#"{{"command": "tamis recover {SOURCE}"}}"#);
-    log.call("c2", "Bash", &command).result("c2", &tokens(100));
-    log.request("claude-sonnet-4-5", 200, 3000, 20);
-    // The names of the arguments have 3 and 2 tokens, the path 2, the result 80, and what is around a call 26.
-    log.call("c3", "Read", r#"{"file_path": "src/a.rs", "offset": 9}"#).result("c3", &tokens(80));
-    log.request("claude-sonnet-4-5", 100, 3300, 10).write();
+    lossy_read(&week);
 
     week.add(&LedgerRow::prune(TESTS, 2, "Bash", "hook", Some("codex"), (2500, 500, 30)));
     let mut log = week.codex("00000000-0000-4000-8000-000000000003", 2, "/w/one");
@@ -104,12 +93,31 @@ fn week() -> Week {
     week
 }
 
+/// The session of four days ago.
+fn lossy_read(week: &Week) {
+    week.add(&LedgerRow::prune(SOURCE, 4, "Read", "hook", Some("claude"), (1200, 900, 60)));
+    week.add(&LedgerRow::recovery(SOURCE, 4, 100));
+    let mut log = week.claude("00000000-0000-4000-8000-000000000002", 4, "/w/two");
+    log.request("claude-sonnet-4-5", 2000, 0, 40).call("c1", "Read", r#"{"file_path": "/w/two/src/a.rs"}"#);
+    log.result("c1", &cut(SOURCE)).request("claude-sonnet-4-5", 1000, 2000, 30);
+    // The name of the argument has 2 tokens, the command 10, the result 100, and what is around a call 1 + 2 × 10 + 5.
+    let command = format!(r#"{{"command": "tamis recover {SOURCE}"}}"#);
+    log.call("c2", "Bash", &command).result("c2", &tokens(100));
+    log.request("claude-sonnet-4-5", 200, 3000, 20);
+    // The names of the arguments have 3 and 2 tokens, the path 2, the result 80, and what is around a call 26.
+    log.call("c3", "Read", r#"{"file_path": "src/a.rs", "offset": 9}"#).result("c3", &tokens(80));
+    log.request("claude-sonnet-4-5", 100, 3300, 10).write();
+}
+
 fn measured(grouping: GainGrouping) -> GainReport {
-    let week = week();
+    measured_week(&week(), grouping, "codex:Bash")
+}
+
+fn measured_week(week: &Week, grouping: GainGrouping, skipped_tool: &str) -> GainReport {
     let (trace, sieve) = week.open();
     let prices = ModelPrices::with(&[]).unwrap();
-    let options =
-        GainOptions { since: NOW - 7 * DAY, now: NOW, grouping, skipped_tools: vec!["codex:Bash".into()] };
+    let skipped_tools = vec![skipped_tool.to_owned()];
+    let options = GainOptions { since: NOW - 7 * DAY, now: NOW, grouping, skipped_tools };
     let mut report = tamis_gain::measure(&trace, sieve, &prices, &options).unwrap();
     let sums = report.rows.values_mut().chain([&mut report.total]);
     sums.for_each(round);
@@ -308,5 +316,31 @@ fn the_week_is_grouped_by_project_tool_day_and_model() {
         ),
     ] {
         assert_eq!(measured(grouping).rows, expected, "{grouping:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_switched_off_is_no_loss_any_more() {
+    let reported = measured(GainGrouping::Agent);
+    for (skipped, is_loss) in
+        [("claude:Read", false), ("Read", false), ("codex:Read", true), ("claude:Grep", true)]
+    {
+        let report = measured_week(&week(), GainGrouping::Agent, skipped);
+        let switch_off = format!("tamis config set hook.skip_tools {skipped},claude:Read");
+        let losses: Vec<GainLoss> = match is_loss {
+            true => reported
+                .losses
+                .iter()
+                .map(|loss| GainLoss { switch_off: switch_off.clone(), ..loss.clone() })
+                .collect(),
+            false => Vec::new(),
+        };
+        assert_eq!(report, GainReport { losses, ..reported.clone() }, "{skipped}");
+    }
+    // The client's only tool: its loss is the client's.
+    let week = Week::before(NOW, "logs");
+    lossy_read(&week);
+    for (skipped, losses) in [("codex:Read", 1), ("claude:Read", 0)] {
+        assert_eq!(measured_week(&week, GainGrouping::Agent, skipped).losses.len(), losses, "{skipped}");
     }
 }
