@@ -12,6 +12,9 @@ use crate::report::UnlinkedRows;
 /// The tool by which an agent prunes a text that it has already.
 const PRUNE_TOOL: &str = "prune_text";
 
+/// Tools of ours in whose place the client's own would have cut the result. Files have other limits.
+const LIMITED_TOOLS: &[&str] = &["bash", "grep"];
+
 pub(crate) struct LedgerRows {
     prunes: Vec<LedgerPrune>,
     recoveries: Vec<LedgerRecovery>,
@@ -112,11 +115,45 @@ impl LedgerRows {
 
 /// The tokens that a client would have sent without tamis, that it sent, and of these the markers.
 pub(crate) fn sizes(row: &LedgerPrune, client: Client) -> (u64, u64, u64) {
-    // A hook is given what the client has cut already. What comes by another door, the client's own tools would have cut.
-    let limit = match row.door.as_str() {
-        "hook" => u64::MAX,
-        _ => client.output_chars() as u64 / 4,
+    let before = match (row.door.as_str(), row.tool.as_str()) {
+        (_, PRUNE_TOOL) => 0,
+        // A hook is given what the client has cut already, and a gateway what the client would have been given.
+        ("hook" | "gateway", _) => row.tokens_before,
+        (_, tool) if LIMITED_TOOLS.contains(&tool) => row.tokens_before.min(client.output_chars() as u64 / 4),
+        _ => row.tokens_before,
     };
-    let before = if row.tool == PRUNE_TOOL { 0 } else { row.tokens_before };
-    (before.min(limit), row.tokens_after.min(limit), row.marker_tokens.min(row.tokens_after))
+    (before, row.tokens_after, row.marker_tokens.min(row.tokens_after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_clients_own_shell_or_search_would_have_cut_is_not_counted() {
+        // Claude Code sends 7,500 tokens. Tool, door, sizes before, after and of the markers; expected sizes.
+        for (tool, door, (before, after, markers), expected) in [
+            ("bash", "stdio", (20_000, 2_000, 50), (7_500, 2_000, 50)),
+            // A client that would have sent 7,500 sent 9,000: a loss.
+            ("bash", "stdio", (20_000, 9_000, 50), (7_500, 9_000, 50)),
+            ("bash", "mcp-http", (20_000, 9_000, 50), (7_500, 9_000, 50)),
+            ("grep", "stdio", (20_000, 9_000, 50), (7_500, 9_000, 50)),
+            ("bash", "stdio", (5_000, 1_000, 50), (5_000, 1_000, 50)),
+            ("read", "stdio", (20_000, 9_000, 50), (20_000, 9_000, 50)),
+            ("bash", "gateway", (20_000, 9_000, 50), (20_000, 9_000, 50)),
+            ("search", "gateway", (20_000, 9_000, 50), (20_000, 9_000, 50)),
+            ("bash", "hook", (20_000, 9_000, 50), (20_000, 9_000, 50)),
+            ("prune_text", "stdio", (20_000, 9_000, 50), (0, 9_000, 50)),
+        ] {
+            let row = LedgerPrune {
+                tool: tool.to_owned(),
+                door: door.to_owned(),
+                tokens_before: before,
+                tokens_after: after,
+                marker_tokens: markers,
+                ..LedgerPrune::default()
+            };
+            assert_eq!(sizes(&row, Client::ClaudeCode), expected, "{tool} {door} {before} {after}");
+        }
+    }
 }
