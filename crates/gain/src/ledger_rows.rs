@@ -82,15 +82,16 @@ impl LedgerRows {
         begun.next().filter(|_| !prune_id.is_empty())
     }
 
-    /// Takes note that a recovery of this prune was found in a log.
-    pub(crate) fn link_recovery(&mut self, prune_id: &str, at: Option<Millis>) {
+    /// Takes note that a recovery of this prune was found in a log, and returns its time in the ledger.
+    pub(crate) fn link_recovery(&mut self, prune_id: &str, at: Option<Millis>) -> Option<Millis> {
         let is_near = |row: &LedgerRecovery| at.is_none_or(|at| (row.at_ms - at).abs() <= SAME_CALL_MS);
         let rows = self.recoveries.iter().enumerate();
         let mut found = rows.filter(|(index, row)| {
             row.prune_id.starts_with(prune_id) && is_near(row) && !self.linked_recoveries.contains(index)
         });
-        let index = found.next().map(|(index, _)| index);
-        self.linked_recoveries.extend(index);
+        let (index, row) = found.next()?;
+        self.linked_recoveries.insert(index);
+        Some(row.at_ms)
     }
 
     /// The rows since then that are in no log.

@@ -32,6 +32,8 @@ pub(crate) struct SessionReader<'a> {
     original: &'a dyn Fn(&str) -> Option<String>,
     contexts: Vec<ContextFacts>,
     events: u64,
+    /// The time of the last event that has one.
+    last_at: Option<Millis>,
 }
 
 /// One stream of a session, since its last compaction.
@@ -91,11 +93,13 @@ impl<'a> SessionReader<'a> {
             original,
             contexts: Vec::new(),
             events: 0,
+            last_at: None,
         }
     }
 
     pub(crate) fn take(&mut self, event: &LogEvent<'_>) -> ControlFlow<()> {
         self.events += 1;
+        self.last_at = event.at.or(self.last_at);
         let is_side = event.stream == EventStream::Sidechain;
         let conversation = if is_side { &mut self.sidechain } else { &mut self.main };
         match &event.body {
@@ -105,6 +109,7 @@ impl<'a> SessionReader<'a> {
                 let source = ResultSource {
                     client: self.client,
                     at: event.at,
+                    last_at: self.last_at,
                     event: self.events,
                     original: self.original,
                 };
@@ -145,6 +150,8 @@ impl<'a> SessionReader<'a> {
 struct ResultSource<'a> {
     client: Client,
     at: Option<Millis>,
+    /// Its time, or that of the last event before it that has one.
+    last_at: Option<Millis>,
     event: u64,
     original: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -210,7 +217,8 @@ impl Conversation {
         let first_carrier = self.requests.len() + usize::from(is_caller_to_come);
         let Call { name, details, recovers, size, .. } = &self.calls[call];
         let size = size + estimate_tokens(&text) as u64;
-        let at = source.at.unwrap_or_default();
+        // Without a time it would be before all that is reported, and its cost not counted.
+        let last_at = source.last_at.or(self.effects.last().map(|open| open.effect.at));
         let effect = |tool: &str, door: &str, at: Millis, size: EffectSize| OpenEffect {
             effect: Effect {
                 at,
@@ -223,9 +231,11 @@ impl Conversation {
             call,
         };
         if let Some(prune_id) = recovers {
-            rows.link_recovery(prune_id, source.at);
+            let linked_at = rows.link_recovery(prune_id, source.at);
             let prune = rows.prune(prune_id);
             let (tool, door) = prune.map_or((name.as_str(), ""), |prune| (&prune.tool, &prune.door));
+            let at =
+                source.at.or(linked_at).or(last_at).or(prune.map(|prune| prune.at_ms)).unwrap_or_default();
             let size = EffectSize::Recovery { size, is_only_call: false };
             self.effects.push(effect(tool, door, at, size));
             return;
@@ -241,7 +251,7 @@ impl Conversation {
         let again =
             self.cutouts.iter().rev().find(|cutout| cutout.is_read_again(&target, &lines, &ids, &self.edits));
         if let Some(cutout) = again {
-            let at = prunes.first().map_or(at, |prune| prune.at_ms);
+            let at = prunes.first().map(|prune| prune.at_ms).or(last_at).unwrap_or_default();
             let size = EffectSize::Reread { size, is_only_call: false };
             self.effects.push(effect(&cutout.tool, &cutout.door, at, size));
             return;

@@ -344,3 +344,31 @@ fn a_tool_that_is_switched_off_is_no_loss_any_more() {
         assert_eq!(measured_week(&week, GainGrouping::Agent, skipped).losses.len(), losses, "{skipped}");
     }
 }
+
+#[test]
+fn what_has_no_time_in_the_log_is_a_cost_all_the_same() {
+    let session = |untimed_results: usize, untimed_records: usize| {
+        let week = Week::before(NOW, "logs");
+        week.add(&LedgerRow::prune(SOURCE, 4, "Read", "hook", Some("claude"), (1200, 900, 60)));
+        week.add(&LedgerRow::recovery(SOURCE, 4, 100));
+        let mut log = week.claude("00000000-0000-4000-8000-000000000002", 4, "/w/two");
+        let result = |log: &mut logs::WeekLog, call: (&str, &str, &str), text: &str| {
+            log.request("claude-sonnet-4-5", 1000, 2000, 30)
+                .call(call.0, call.1, call.2)
+                .result(call.0, text);
+            log.untimed(untimed_results);
+        };
+        result(&mut log, ("c1", "Read", r#"{"file_path": "/w/two/src/a.rs"}"#), &cut(SOURCE));
+        let command = format!(r#"{{"command": "tamis recover {SOURCE}"}}"#);
+        result(&mut log, ("c2", "Bash", &command), &tokens(100));
+        // The ledger has no row for this one.
+        result(&mut log, ("c3", "Bash", &command), &tokens(100));
+        result(&mut log, ("c4", "Read", r#"{"file_path": "src/a.rs", "offset": 9}"#), &tokens(80));
+        log.untimed(untimed_records).request("claude-sonnet-4-5", 100, 3300, 10).write();
+        measured_week(&week, GainGrouping::Agent, "")
+    };
+    let timed = session(0, 0);
+    assert_eq!((timed.total.results_cut, timed.total.recoveries, timed.total.rereads), (1, 2, 1));
+    assert_eq!(session(1, 0), timed);
+    assert_eq!(session(0, usize::MAX), timed);
+}

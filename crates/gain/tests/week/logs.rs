@@ -227,6 +227,14 @@ impl WeekLog {
         self
     }
 
+    /// The last records, this many, have no time.
+    pub(crate) fn untimed(&mut self, count: usize) -> &mut WeekLog {
+        for record in self.lines.iter_mut().rev().take(count) {
+            record.as_object_mut().unwrap().remove("timestamp");
+        }
+        self
+    }
+
     pub(crate) fn compacts(&mut self) -> &mut WeekLog {
         self.line(
             json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted"}),
