@@ -85,7 +85,7 @@ pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOp
             let first = context.requests.get(effect.first_carrier);
             let is_lately = effect.at >= options.now - WEEK_MS;
             let is_reported = effect.at >= options.since;
-            if is_reported {
+            if is_reported && !effect.is_copy {
                 let group = options.grouping.group(context, effect, first);
                 report.total.count(effect.size);
                 report.rows.entry(group).or_default().count(effect.size);

@@ -30,6 +30,9 @@ pub struct Effect {
     pub tool: String,
     pub door: String,
     pub size: EffectSize,
+    /// Whether another log has it too: a session that continues another may begin with a copy of it. Its requests carry the cut,
+    /// but the cut was made once.
+    pub is_copy: bool,
     /// The index of the request that made the call, and of the first one that carried its result.
     pub caller: Option<usize>,
     pub first_carrier: usize,

@@ -15,13 +15,22 @@ const PRUNE_TOOL: &str = "prune_text";
 /// Tools of ours in whose place the client's own would have cut the result. Files have other limits.
 const LIMITED_TOOLS: &[&str] = &["bash", "grep"];
 
+/// The call of a result.
+#[derive(Clone, Copy)]
+pub(crate) struct ResultCall<'a> {
+    pub(crate) id: &'a str,
+    /// Whether it shows what an earlier call began, whose id the hook was given.
+    pub(crate) continues_other: bool,
+}
+
 pub(crate) struct LedgerRows {
     prunes: Vec<LedgerPrune>,
     recoveries: Vec<LedgerRecovery>,
     /// The prunes of each id, in order of time.
     by_id: HashMap<String, Vec<usize>>,
     by_call: HashMap<String, usize>,
-    linked: HashSet<usize>,
+    /// The call in whose result each row was found.
+    linked: HashMap<usize, String>,
     not_shown: HashSet<usize>,
     linked_recoveries: HashSet<usize>,
 }
@@ -39,7 +48,7 @@ impl LedgerRows {
             recoveries,
             by_id,
             by_call,
-            linked: HashSet::new(),
+            linked: HashMap::new(),
             not_shown: HashSet::new(),
             linked_recoveries: HashSet::new(),
         }
@@ -56,16 +65,27 @@ impl LedgerRows {
         times.any(|at| (first..=last).contains(&at))
     }
 
-    /// The prune whose marker is in a result of this time: the row that is next to it.
-    pub(crate) fn link(&mut self, prune_id: &str, at: Option<Millis>) -> Option<LedgerPrune> {
+    /// The prune whose marker is in a result of this time: the row of its call, or the one that is next to it. A row is that of one
+    /// call only; whether another log has this call is returned too.
+    pub(crate) fn link(
+        &mut self,
+        prune_id: &str,
+        call: ResultCall<'_>,
+        at: Option<Millis>,
+    ) -> Option<(LedgerPrune, bool)> {
+        let is_of_call = |index: &&usize| {
+            let of_row = self.prunes[**index].call_id.as_deref();
+            let is_free = self.linked.get(*index).is_none_or(|linked| linked == call.id);
+            is_free && (call.continues_other || of_row.is_none_or(|id| id == call.id))
+        };
         let rows = self.by_id.get(prune_id)?;
         let distance = |index: &usize| at.map_or(0, |at| (self.prunes[*index].at_ms - at).abs());
-        let row = *rows.iter().min_by_key(|index| distance(index))?;
+        let row = *rows.iter().filter(is_of_call).min_by_key(|index| distance(index))?;
         if distance(&row) > SAME_CALL_MS {
             return None;
         }
-        self.linked.insert(row);
-        Some(self.prunes[row].clone())
+        let is_copy = self.linked.insert(row, call.id.to_owned()).is_some();
+        Some((self.prunes[row].clone(), is_copy))
     }
 
     /// Takes note that the result of a call shows nothing of the prune that was made for it.
@@ -98,7 +118,7 @@ impl LedgerRows {
     pub(crate) fn unlinked(&self, since: Millis) -> UnlinkedRows {
         let mut unlinked = UnlinkedRows::default();
         for (index, row) in self.prunes.iter().enumerate() {
-            if row.at_ms >= since && !self.linked.contains(&index) {
+            if row.at_ms >= since && !self.linked.contains_key(&index) {
                 unlinked.prunes += 1;
                 unlinked.not_shown += u64::from(self.not_shown.contains(&index));
                 unlinked.size_saved += row.tokens_before.saturating_sub(row.tokens_after);

@@ -1,6 +1,6 @@
 //! Reads the log of a session for what tamis changed in it, and for the requests that carried it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
@@ -16,10 +16,13 @@ use tamis_text::estimate_tokens;
 use tamis_trace::Session;
 
 use crate::facts::{ContextFacts, Effect, EffectSize, RequestFacts};
-use crate::ledger_rows::{LedgerRows, sizes};
+use crate::ledger_rows::{LedgerRows, ResultCall, sizes};
 
 /// The tools that recover lines, whatever a client puts before their names.
 const RECOVERY_TOOLS: &[&str] = &["recover_text", "recover_range"];
+
+/// Codex's tool that shows what a command printed since.
+const CONTINUING_TOOL: &str = "write_stdin";
 
 pub(crate) struct SessionReader<'a> {
     main: Conversation,
@@ -225,6 +228,7 @@ impl Conversation {
                 tool: tool.to_owned(),
                 door: door.to_owned(),
                 size,
+                is_copy: false,
                 caller: None,
                 first_carrier,
             },
@@ -241,9 +245,9 @@ impl Conversation {
             return;
         }
         let target = ReadTarget::of(details);
-        let mut ids: Vec<&str> = prune_ids_in(&text).collect();
-        ids.dedup();
-        let prunes: Vec<_> = ids.iter().filter_map(|id| rows.link(id, source.at)).collect();
+        let ids: BTreeSet<&str> = prune_ids_in(&text).collect();
+        let result_call = ResultCall { id, continues_other: name == CONTINUING_TOOL };
+        let prunes: Vec<_> = ids.iter().filter_map(|id| rows.link(id, result_call, source.at)).collect();
         if prunes.is_empty() {
             rows.note_unpruned(id);
         }
@@ -251,15 +255,17 @@ impl Conversation {
         let again =
             self.cutouts.iter().rev().find(|cutout| cutout.is_read_again(&target, &lines, &ids, &self.edits));
         if let Some(cutout) = again {
-            let at = prunes.first().map(|prune| prune.at_ms).or(last_at).unwrap_or_default();
+            let at = prunes.first().map(|(prune, _)| prune.at_ms).or(last_at).unwrap_or_default();
             let size = EffectSize::Reread { size, is_only_call: false };
             self.effects.push(effect(&cutout.tool, &cutout.door, at, size));
             return;
         }
-        for prune in prunes {
+        for (prune, is_copy) in prunes {
             let (before, after, markers) = sizes(&prune, source.client);
             let size = EffectSize::Cut { before, after, markers };
-            self.effects.push(effect(&prune.tool, &prune.door, prune.at_ms, size));
+            let mut open = effect(&prune.tool, &prune.door, prune.at_ms, size);
+            open.effect.is_copy = is_copy;
+            self.effects.push(open);
             let cut = (source.original)(&prune.prune_id).map(|original| &line_hashes(&original) - &lines);
             self.cutouts.push(Cutout {
                 prune_id: prune.prune_id,
@@ -297,13 +303,13 @@ impl Cutout {
         &self,
         target: &ReadTarget,
         lines: &HashSet<u64>,
-        ids: &[&str],
+        ids: &BTreeSet<&str>,
         edits: &FileEdits,
     ) -> bool {
         let is_same = self.target.shares_file(target) && !edits.changed(&target.files, self.event)
             || self.target.is_repeated_by(target) && !edits.changed_any(self.event);
         is_same
-            && (ids.contains(&self.prune_id.as_str())
+            && (ids.contains(self.prune_id.as_str())
                 || match &self.cut {
                     Some(cut) => !cut.is_disjoint(lines),
                     None => !lines.is_subset(&self.shown),

@@ -372,3 +372,76 @@ fn what_has_no_time_in_the_log_is_a_cost_all_the_same() {
     assert_eq!(session(1, 0), timed);
     assert_eq!(session(0, usize::MAX), timed);
 }
+
+/// Bash of Claude Code: 5000 - (1000 - 40) = 4040 cut and 40 of markers, in this many requests at 3.00.
+fn uncached_bash(carriers: u64) -> GainSums {
+    let part = |size: u64| part(size * carriers, 0, rounded((size * carriers) as f64 * 3.0 / 1e6));
+    GainSums {
+        results_cut: 1,
+        size_cut: 4040,
+        cut: part(4040),
+        markers: part(40),
+        net_tokens: 4000 * carriers as i64,
+        net_usd: Some(rounded(4000.0 * carriers as f64 * 3.0 / 1e6)),
+        prices_as_of: dates(&["2026-10-09"]),
+        ..GainSums::default()
+    }
+}
+
+#[test]
+fn a_cut_counts_once_however_often_its_marker_is_in_a_log() {
+    const FIRST: &str = "00000000-0000-4000-8000-000000000001";
+    const CALL: &str = "00000000-0000-4000-8000-000000000001-c1";
+    let row = || LedgerRow::prune(BUILD, 6, "Bash", "hook", Some("claude"), (5000, 1000, 40));
+    for (row, case) in
+        [(row(), "without the id of its call"), (row().of_call(CALL), "with the id of its call")]
+    {
+        let week = Week::before(NOW, "logs");
+        week.add(&row);
+        let mut log = week.claude(FIRST, 6, "/w/one");
+        log.request("claude-sonnet-4-5", 1000, 0, 50).call("c1", "Bash", r#"{"command": "cargo build"}"#);
+        log.result("c1", &cut(BUILD)).request("claude-sonnet-4-5", 2000, 0, 20);
+        // It prints what was cut before.
+        log.call("c2", "Bash", r#"{"command": "tail notes.txt"}"#).result("c2", &cut(BUILD));
+        log.request("claude-sonnet-4-5", 3000, 0, 20).write();
+        assert_eq!(measured_week(&week, GainGrouping::Agent, "").total, uncached_bash(2), "{case}");
+        // The request of the copy carries it too.
+        let mut copy = log.forked("00000000-0000-4000-8000-000000000008");
+        copy.request("claude-sonnet-4-5", 4000, 0, 20).write();
+        assert_eq!(measured_week(&week, GainGrouping::Agent, "").total, uncached_bash(3), "{case}, copied");
+    }
+    // Another call's marker, before the call that the row is of.
+    let week = Week::before(NOW, "logs");
+    week.add(&row().of_call(CALL));
+    let mut log = week.claude(FIRST, 6, "/w/one");
+    log.request("claude-sonnet-4-5", 1000, 0, 50).call("c0", "Bash", r#"{"command": "tail notes.txt"}"#);
+    log.result("c0", &cut(BUILD)).request("claude-sonnet-4-5", 2000, 0, 20);
+    log.call("c1", "Bash", r#"{"command": "cargo build"}"#).result("c1", &cut(BUILD));
+    log.request("claude-sonnet-4-5", 3000, 0, 20).write();
+    assert_eq!(measured_week(&week, GainGrouping::Agent, "").total, uncached_bash(1));
+    // Markers of two cuts in one result, by turns.
+    let week = Week::before(NOW, "logs");
+    week.add(&row());
+    week.add(&LedgerRow::prune(TESTS, 6, "Bash", "hook", Some("claude"), (5000, 1000, 40)));
+    let mut log = week.claude(FIRST, 6, "/w/one");
+    log.request("claude-sonnet-4-5", 1000, 0, 50).call("c1", "Bash", r#"{"command": "cargo build"}"#);
+    log.result("c1", &[cut(BUILD), cut(TESTS), cut(BUILD)].concat());
+    log.request("claude-sonnet-4-5", 2000, 0, 20).write();
+    let expected = sum(&[uncached_bash(1), uncached_bash(1)]);
+    assert_eq!(measured_week(&week, GainGrouping::Agent, "").total, expected);
+}
+
+#[test]
+fn what_codex_shows_of_a_command_later_is_linked_by_the_command() {
+    const SESSION: &str = "00000000-0000-4000-8000-000000000003";
+    let week = Week::before(NOW, "logs");
+    let row = LedgerRow::prune(TESTS, 2, "Bash", "hook", Some("codex"), (2500, 500, 30));
+    week.add(&row.of_call("00000000-0000-4000-8000-000000000003-c1"));
+    let mut log = week.codex(SESSION, 2, "/w/one");
+    log.call("c1", "exec_command", r#"{"cmd": "cargo test"}"#).request("gpt-5", 1000, 0, 30);
+    log.result("c1", "Process running with session ID 7");
+    log.call("c2", "write_stdin", r#"{"session_id": 7, "chars": ""}"#).request("gpt-5", 1000, 0, 30);
+    log.result("c2", &cut(TESTS)).request("gpt-5", 600, 900, 30).request("gpt-5", 100, 1700, 30).write();
+    let report = measured_week(&week, GainGrouping::Agent, "");
+    assert_eq!((report.total, report.unlinked), (codex(), UnlinkedRows::default()));
+}

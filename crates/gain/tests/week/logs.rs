@@ -235,6 +235,14 @@ impl WeekLog {
         self
     }
 
+    /// Another session of Claude Code that begins with a copy of this one.
+    pub(crate) fn forked(&self, id: &str) -> WeekLog {
+        let mut lines = self.lines.clone();
+        lines.iter_mut().for_each(|record| record["sessionId"] = json!(id));
+        let path = self.path.with_file_name(format!("{id}.jsonl"));
+        WeekLog { path, id: id.to_owned(), root: self.root.clone(), lines, ..*self }
+    }
+
     pub(crate) fn compacts(&mut self) -> &mut WeekLog {
         self.line(
             json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted"}),
