@@ -98,12 +98,20 @@ impl LedgerRows {
         if let Some(rows) = self.by_id.get(prune_id) {
             return self.prunes.get(*rows.last()?);
         }
-        let mut begun = self.prunes.iter().filter(|row| row.prune_id.starts_with(prune_id));
-        begun.next().filter(|_| !prune_id.is_empty())
+        let mut begun = self.by_id.iter().filter(|(id, _)| !prune_id.is_empty() && id.starts_with(prune_id));
+        let (_, rows) = begun.next()?;
+        if begun.next().is_some() {
+            return None;
+        }
+        self.prunes.get(*rows.last()?)
     }
 
     /// Takes note that a recovery of this prune was found in a log, and returns its time in the ledger.
     pub(crate) fn link_recovery(&mut self, prune_id: &str, at: Option<Millis>) -> Option<Millis> {
+        // It may be any recovery.
+        if prune_id.is_empty() {
+            return None;
+        }
         let is_near = |row: &LedgerRecovery| at.is_none_or(|at| (row.at_ms - at).abs() <= SAME_CALL_MS);
         let rows = self.recoveries.iter().enumerate();
         let mut found = rows.filter(|(index, row)| {
@@ -149,6 +157,54 @@ pub(crate) fn sizes(row: &LedgerPrune, client: Client) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_beginning_of_an_id_names_a_prune_only_if_no_other_begins_so() {
+        let prune = |prune_id: &str, at_ms| LedgerPrune {
+            prune_id: prune_id.to_owned(),
+            at_ms,
+            ..LedgerPrune::default()
+        };
+        let prunes = vec![prune("prn_ab1", 1), prune("prn_ab2", 2), prune("prn_cd1", 3), prune("prn_cd1", 4)];
+        let rows = LedgerRows::new(prunes, Vec::new());
+        for (id, expected) in [
+            ("prn_ab1", Some(prune("prn_ab1", 1))),
+            ("prn_ab2", Some(prune("prn_ab2", 2))),
+            ("prn_ab", None),
+            ("prn_", None),
+            ("", None),
+            ("prn_x", None),
+            // Two prunes of one text have the same id.
+            ("prn_cd1", Some(prune("prn_cd1", 4))),
+            ("prn_cd", Some(prune("prn_cd1", 4))),
+        ] {
+            assert_eq!(rows.prune(id), expected.as_ref(), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_recovery_without_an_id_is_none_of_the_ledgers() {
+        let recovery = |prune_id: &str, tokens| LedgerRecovery {
+            prune_id: prune_id.to_owned(),
+            at_ms: 1_000,
+            tokens,
+            ..LedgerRecovery::default()
+        };
+        let unlinked = |recoveries, size_recovered| UnlinkedRows {
+            recoveries,
+            size_recovered,
+            ..UnlinkedRows::default()
+        };
+        for (id, at, expected) in [
+            ("prn_ab1", Some(1_000), (Some(1_000), unlinked(1, 7))),
+            ("prn_a", None, (Some(1_000), unlinked(1, 7))),
+            ("", Some(1_000), (None, unlinked(2, 12))),
+            ("", None, (None, unlinked(2, 12))),
+        ] {
+            let mut rows = LedgerRows::new(Vec::new(), vec![recovery("prn_ab1", 5), recovery("prn_cd1", 7)]);
+            assert_eq!((rows.link_recovery(id, at), rows.unlinked(0)), expected, "{id} {at:?}");
+        }
+    }
 
     #[test]
     fn only_what_the_clients_own_shell_or_search_would_have_cut_is_not_counted() {
