@@ -24,6 +24,8 @@ const RULES: &[&str] = &[
      cut text once more; what is cut of its own result saves nothing.",
     "What a client would have cut by itself is not counted. A text that an agent sent to `prune_text` was in its context before, so \
      it saves nothing and its answer is a cost.",
+    "This counts too much: what a user rewound, and results that a client cleared from the context, count as carried until the \
+     context was compacted, cuts as well as costs.",
     "Rows of the ledger that are in no log are counted apart, once each: how many requests carried them is not known.",
 ];
 
