@@ -219,6 +219,17 @@ fn each_crates_sql_is_in_its_db_rs() {
     }
 }
 
+/// A repository may name programs in its configuration, so only the crate that keeps git from reading it runs git.
+#[test]
+fn only_one_crate_runs_git() {
+    for name in dependencies().into_keys().filter(|name| name != "git" && name != "testkit") {
+        for path in sources(&crates().join(&name).join("src")) {
+            let source = fs::read_to_string(&path).unwrap();
+            assert!(!source.contains("::new(\"git\")"), "{} runs git", path.display());
+        }
+    }
+}
+
 /// A name has one meaning in the workspace, so that a reader never has to ask which crate's type is meant.
 #[test]
 fn public_types_have_unique_names() {

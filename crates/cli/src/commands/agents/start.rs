@@ -1,5 +1,5 @@
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -119,12 +119,40 @@ fn request(arguments: Start) -> Result<StartRequest, CliError> {
     Ok(StartRequest { agent_type, issue: arguments.issue, task, choice, folder, base: arguments.base })
 }
 
-/// Whether an agent has something to start from. If git cannot say, the coordinator reports why.
+/// Whether an agent has something to start from. Where the files do not say, the coordinator asks git: this process runs no git in
+/// a repository that may name programs in its configuration.
 fn has_commit(folder: &Path) -> bool {
-    let mut git = Command::new("git");
-    git.args(["rev-list", "--max-count=1", "--all"]).current_dir(folder);
-    let ran = git.stdin(Stdio::null()).stderr(Stdio::null()).output();
-    !ran.is_ok_and(|ran| ran.status.success() && ran.stdout.is_empty())
+    let Some(git) = folder.ancestors().find_map(git_folder) else { return true };
+    let is_detached = fs::read_to_string(git.join("HEAD")).is_ok_and(|head| !head.starts_with("ref:"));
+    // The folder of a worktree names that of its repository.
+    let common = fs::read_to_string(git.join("commondir")).ok().map(|common| git.join(common.trim_end()));
+    let common = common.unwrap_or(git);
+    is_detached
+        || common.join("packed-refs").exists()
+        || common.join("reftable").exists()
+        || has_file(&common.join("refs"))
+}
+
+/// The folder of git's own files, if this one is a repository's.
+fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let named = folder.join(".git");
+    if named.is_dir() {
+        return Some(named);
+    }
+    match fs::read_to_string(&named) {
+        Ok(text) => Some(folder.join(text.strip_prefix("gitdir:")?.trim())),
+        // A bare repository.
+        Err(_) => folder.join("HEAD").is_file().then(|| folder.to_owned()),
+    }
+}
+
+/// Whether a folder has a file at any depth. What cannot be read may have one.
+fn has_file(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => has_file(&entry.path()),
+        _ => true,
+    })
 }
 
 /// A command whose program is named by a path from here, which it does not run in.
