@@ -227,6 +227,22 @@ fn nothing_is_added_beside_a_server_that_is_there_unless_a_scope_is_named() {
 }
 
 #[test]
+fn nothing_is_added_beside_a_server_of_another_name() {
+    let server = "{\"mcpServers\": {\"my-tamis\": {\"command\": \"/opt/bin/tamis\", \"args\": [\"mcp\"]}}}";
+    let fixture = world();
+    fs::write(fixture.folder.path().join("home/.gemini/settings.json"), server).unwrap();
+    let ran = run(&fixture, &["gemini", "--only", "mcp"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("already connected in "), "{}", ran.stderr);
+    assert_eq!(read(&fixture, "home/.gemini/settings.json"), server);
+    // Another program is none of ours, whatever its name contains.
+    let other = server.replace("tamis", "artamis");
+    fs::write(fixture.folder.path().join("home/.gemini/settings.json"), other).unwrap();
+    let ran = run(&fixture, &["gemini", "--only", "mcp"]);
+    assert!(ran.stderr.contains(": connected in "), "{}", ran.stderr);
+}
+
+#[test]
 fn the_error_about_an_unknown_client_names_the_server() {
     let ran = run(&world(), &["emacs"]);
     assert_eq!(ran.code, Some(2));

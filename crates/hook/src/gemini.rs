@@ -28,6 +28,8 @@ const MAX_LINE_CHARS: usize = 1_900;
 
 /// The client reads a file at once, unless it asks its user, or denies it.
 const READ_WITHIN: Duration = Duration::from_secs(2);
+/// An older file was left behind, by an interrupted call for example, and says nothing about the calls of now.
+const LEFT_BEHIND: Duration = Duration::from_secs(10 * 60);
 
 /// Our folder in the client's temporary folder.
 const FOLDER: &str = "tamis";
@@ -168,7 +170,7 @@ fn was_not_read(folder: &Path, session: &str) -> bool {
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());
         let is_of_session = entry.file_name().to_string_lossy().starts_with(session);
-        is_of_session && age.is_some_and(|age| age > READ_WITHIN)
+        is_of_session && age.is_some_and(|age| (READ_WITHIN..LEFT_BEHIND).contains(&age))
     })
 }
 

@@ -61,9 +61,13 @@ impl<'a> HookPayload<'a> {
     pub(crate) fn output_key(&self, client: Client) -> String {
         let session = self.session_id.as_deref().unwrap_or_default();
         let output = match &self.tool_use_id {
-            Some(id) => Cow::Borrowed(id.as_ref()),
+            // Some model servers number the calls of each answer from 0, so the id alone is not enough.
+            Some(id) => {
+                let output = self.tool_response.map_or("", RawValue::get);
+                format!("{id} {:016x}", fnv1a(output.as_bytes()))
+            }
             // Gemini CLI sends no id, but the time and the output.
-            None => Cow::Owned(format!("{:016x}", fnv1a(self.text.as_bytes()))),
+            None => format!("{:016x}", fnv1a(self.text.as_bytes())),
         };
         format!("{} {session} {output}", client.name())
     }

@@ -674,6 +674,12 @@ fn a_hook_that_is_installed_twice_acts_once() {
         // Other calls, even for the same output.
         (Client::ClaudeCode, later(&claude, "tool_use_id", "toolu_2"), true),
         (Client::ClaudeCode, later(&claude, "session_id", "t"), true),
+        // Another output under the same id: a model server may count calls from 0 again.
+        (
+            Client::ClaudeCode,
+            claude_call(&log, "Bash", json!({"command": "make"}), bash_response(&format!("again\n{text}"))),
+            true,
+        ),
         (Client::Gemini, later(&gemini, "timestamp", "2026-11-16T12:00:00.001Z"), true),
         // What is too short is not even looked up.
         (

@@ -75,8 +75,8 @@ impl ShownMemory {
         }
     }
 
-    /// The same memory for a client that may clear all results but the latest `kept_results`, if these have at least
-    /// `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then.
+    /// The same memory for a client that may clear all results but the latest `kept_results`, if the others have at
+    /// least `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then.
     pub fn with_clearing(self, kept_results: usize, least_cleared_tokens: usize) -> ShownMemory {
         let least_cleared_bytes = least_cleared_tokens.saturating_mul(BYTES_PER_TOKEN);
         ShownMemory { kept_results, least_cleared_bytes, ..self }

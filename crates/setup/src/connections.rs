@@ -21,6 +21,8 @@ pub struct Connection {
     pub state: ConnectionState,
     /// Whether `tamis setup` wrote it.
     pub is_of_setup: bool,
+    /// Whether it has the name that `tamis setup` would give it.
+    pub is_named: bool,
     /// The command that removes it, or what to do.
     pub removal: String,
     /// When it was added, as far as is known.
@@ -105,7 +107,8 @@ impl Setup {
                     (false, false) => continue,
                 };
                 let removal = server_removal(client, &place, name);
-                found.push(Ok(self.connection(client, SetupPart::Mcp, &place, state, removal)));
+                let connection = self.connection(client, SetupPart::Mcp, &place, state, removal);
+                found.push(Ok(Connection { is_named, ..connection }));
             }
         }
         found
@@ -160,6 +163,7 @@ impl Setup {
             path: place.path.clone(),
             state,
             is_of_setup: record.is_some(),
+            is_named: false,
             removal,
             since,
         }
@@ -187,7 +191,7 @@ impl Setup {
         let plugin = |path: PathBuf, state, removal: String, installed: PathBuf| {
             let since = fs::metadata(installed).and_then(|about| about.modified()).ok();
             let scope = ConnectionScope::Plugin;
-            Some(Connection { scope, path, state, is_of_setup: false, removal, since })
+            Some(Connection { scope, path, state, is_of_setup: false, is_named: false, removal, since })
         };
         match client {
             SetupClient::ClaudeCode => {
@@ -251,7 +255,7 @@ impl Setup {
                     // A plugin with options is an array of its name and them.
                     let mut plugins = plugins.as_array().into_iter().flatten();
                     let name = |plugin: &Value| plugin.as_str().or(plugin[0].as_str()).map(str::to_owned);
-                    if plugins.any(|plugin| name(plugin).is_some_and(|name| name.contains(SERVER))) {
+                    if plugins.any(|plugin| name(plugin).is_some_and(|name| is_own_name(&name))) {
                         let removal = format!("remove tamis from `plugin` in {}", place.path.display());
                         return Ok(plugin(place.path.clone(), ConnectionState::Active, removal, place.path));
                     }
@@ -390,10 +394,14 @@ fn starts_server(entry: &Value) -> bool {
     };
     let line = [list(&entry["command"]), list(&entry["args"])].concat().join(" ");
     let mut words = line.split([' ', '\'', '"']).filter(|word| !word.is_empty());
-    let program = |word: &str| {
-        Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().starts_with(SERVER))
-    };
-    words.by_ref().any(program) && words.any(|word| word == "mcp")
+    words.by_ref().any(is_own_name) && words.any(|word| word == "mcp")
+}
+
+/// Whether a path or the name of a package is tamis's, whatever its folder, version and extension.
+fn is_own_name(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    // `tamis.js`, `tamis@1`, `tamis-opencode`
+    name.strip_prefix(SERVER).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '.', '-']))
 }
 
 /// The command with which the client itself removes a server.

@@ -48,7 +48,7 @@ async function hook(event) {
 const quietly = (handler) => (...values) => handler(...values).catch(() => {})
 
 export const Tamis = async ({ directory }) => {
-  // OpenCode does not wait for it.
+  // Until the setting is known, the default counts: OpenCode does not wait for it.
   run(["config", "get", "hook.deadline_ms"], 5000).then((text) => (deadlineMs = Number(text) || deadlineMs))
   // The latest messages of the person and of the agent, by session: they are the goal.
   const sessions = new Map()

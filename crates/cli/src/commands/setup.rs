@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tamis_clients::find_program;
 use tamis_config::ConfigEnvironment;
 use tamis_setup::{
-    ConnectionScope, ConnectionState, PlannedChange, Setup, SetupClient, SetupError, SetupPart, SetupScope,
-    SetupStep,
+    Connection, ConnectionScope, ConnectionState, PlannedChange, Setup, SetupClient, SetupError, SetupPart,
+    SetupScope, SetupStep,
 };
 
 use crate::error::{CliError, CliResult};
@@ -180,7 +180,9 @@ fn connected_elsewhere(
     for part in parts {
         let connections: Vec<_> = planner.connections(client, *part).into_iter().flatten().collect();
         let is_used = |state| matches!(state, ConnectionState::Active | ConnectionState::Untrusted);
-        let is_of_user = connections.iter().any(|found| found.scope == ConnectionScope::User);
+        let is_own = |found: &Connection| found.is_of_setup || found.is_named;
+        let is_of_user =
+            connections.iter().any(|found| found.scope == ConnectionScope::User && is_own(found));
         let found = connections.into_iter().find(|found| is_used(found.state));
         if let Some(found) = found.filter(|_| !is_of_user) {
             let path = found.path.display();

@@ -118,7 +118,6 @@ fn rust_is_analysed() {
     );
 }
 
-/// The other languages: what is called and who calls, in one function each.
 #[test]
 fn a_function_that_is_assigned_is_described_by_its_name_in_a_longer_question() {
     for line in [
@@ -139,6 +138,7 @@ fn a_function_that_is_assigned_is_described_by_its_name_in_a_longer_question() {
     }
 }
 
+/// The other languages: what is called and who calls, in one function each.
 #[test]
 fn other_languages_are_analysed() {
     type Files = &'static [(&'static str, &'static str)];
