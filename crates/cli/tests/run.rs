@@ -59,7 +59,7 @@ fn exit_codes() {
         ("kill -9 $$", &["x"], 1, "error: claude failed with exit code 137"),
         ("exit 127", &["x"], 1, "error: claude failed with exit code 127"),
         ("", &[""], 2, ""),
-        ("", &["--cwd", "nowhere", "x"], 2, "  because: No such file or directory (os error 2)"),
+        ("", &["--cwd", "nowhere", "x"], 2, "hint: `ls '.'` lists the files there"),
         ("", &["--nonsense", "x"], 2, "For more information, try '--help'."),
         ("", &["--pruner", "--no-pruner", "x"], 2, "For more information, try '--help'."),
         ("", &["x", "y"], 2, "For more information, try '--help'."),
