@@ -271,7 +271,7 @@ impl Doctor<'_> {
                 return vec![Finding::new(subject, Verdict::Note, message)];
             }
         };
-        let HookTraffic { logged, reached, doubled, unknown_forms, too_slow, failed } = traffic;
+        let HookTraffic { logged, reached, doubled, unknown_forms, too_slow, timed_out, failed } = traffic;
         let mut findings = Vec::new();
         findings.push(if logged < FEWEST_CALLS {
             let message = format!(
@@ -304,8 +304,10 @@ impl Doctor<'_> {
                 format!("{unknown_forms} calls had a form that this version of tamis does not know");
             findings.push(Finding::new(subject, Verdict::Problem, message).fix("update tamis"));
         }
-        if too_slow * 20 > reached.max(1) {
-            let message = format!("{too_slow} calls took longer than the time limit, and nothing was cut");
+        let late = too_slow + timed_out;
+        if late * 20 > reached.max(1) {
+            let calls = if late == 1 { "call" } else { "calls" };
+            let message = format!("{late} {calls} took longer than the time limit, and nothing was cut");
             findings.push(
                 Finding::new(subject, Verdict::Note, message).fix("tamis config set hook.deadline_ms 300"),
             );

@@ -22,6 +22,8 @@ pub struct HookTraffic {
     pub doubled: usize,
     pub unknown_forms: usize,
     pub too_slow: usize,
+    /// Outputs whose pruning was stopped by the deadline.
+    pub timed_out: usize,
     /// The sieve could not prune them, or not store the original.
     pub failed: usize,
 }
@@ -43,6 +45,7 @@ impl HookTraffic {
         traffic.doubled = count(LeftReason::Doubled);
         traffic.unknown_forms = count(LeftReason::UnknownForm);
         traffic.too_slow = count(LeftReason::TooSlow);
+        traffic.timed_out = recent().filter(|call| call.outcome.has_timed_out()).count();
         traffic.failed = recent().filter(|call| call.outcome.is_failure()).count();
         let filter = SessionFilter { provider: Some(client), since: Some(since), ..SessionFilter::default() };
         for session in trace.sessions(&filter, None, MOST_SESSIONS)? {

@@ -173,6 +173,21 @@ fn silent_hooks_are_a_problem() {
     assert_eq!((verdict, fix.as_deref()), (Verdict::Problem, Some("update tamis")), "{message}");
 }
 
+#[test]
+fn calls_that_took_too_long_are_named() {
+    for outcome in ["too_slow", "timeout"] {
+        let home = Home::new();
+        home.connect();
+        home.write_log(9, 600);
+        home.record_calls(HookOutcome::Pruned, 7);
+        home.record_calls(serde_json::from_value(json!(outcome)).unwrap(), 1);
+        let (verdict, message, fix) = home.of_claude().pop().unwrap();
+        let expected = "1 call took longer than the time limit, and nothing was cut";
+        assert_eq!((verdict, message.as_str()), (Verdict::Note, expected), "{outcome}");
+        assert_eq!(fix.as_deref(), Some("tamis config set hook.deadline_ms 300"));
+    }
+}
+
 /// Installs the plugin of Claude Code, as `claude plugin install` does.
 fn install_plugin(home: &Home) {
     let folder = home.folder.path().join("home/.claude");

@@ -125,9 +125,9 @@ fn rules_in(path: &Path) -> Option<String> {
     if is_readable { fs::read_to_string(path).ok() } else { None }
 }
 
-/// Whether settings exclude the tool, or list others only. With comments, which JSON does not have, the name alone will do.
+/// Whether settings exclude the tool, or list others only. Of settings that cannot be parsed, the name alone will do.
 fn settings_deny_reading(text: &str) -> bool {
-    let Ok(settings) = serde_json::from_str::<Value>(text) else {
+    let Ok(settings) = serde_json::from_str::<Value>(&without_comments(text)) else {
         return READ_TOOL.iter().any(|name| text.contains(name));
     };
     let has_tool = |list: &Vec<Value>| list.iter().filter_map(Value::as_str).any(names_reading);
@@ -135,6 +135,40 @@ fn settings_deny_reading(text: &str) -> bool {
     let is_excluded = ["/tools/exclude", "/excludeTools"].into_iter().filter_map(list).any(has_tool);
     let is_left_out = ["/tools/core", "/coreTools"].into_iter().filter_map(list).any(|list| !has_tool(list));
     is_excluded || is_left_out
+}
+
+/// The text without the comments that the client allows in its settings.
+fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '/']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            let end = if rest.starts_with('"') { end_of_string(rest) } else { 1 };
+            plain.push_str(&rest[..end]);
+            end
+        };
+        rest = &rest[end..];
+    }
+    plain + rest
+}
+
+/// Where the string ends that a text begins with.
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = true;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' if !is_escaped => return at + 1,
+            b'\\' if !is_escaped => is_escaped = true,
+            _ => is_escaped = false,
+        }
+    }
+    text.len()
 }
 
 fn names_reading(name: &str) -> bool {
@@ -225,6 +259,11 @@ mod tests {
             (r#"{"tools": {"exclude": ["read_file_x"]}}"#, false),
             ("{ // a comment\n}", false),
             ("{ // a comment\n\"tools\": {\"exclude\": [\"read_file\"]}}", true),
+            ("{ /* a \" comment */ \"tools\": {\"exclude\": [\"read_file\"]}} // end", true),
+            // Our own hook names the tool.
+            ("// mine\n{\"hooks\": {\"AfterTool\": [{\"matcher\": \"^(read_file)$\"}]}}", false),
+            ("{\"url\": \"http://x\\\\\", \"hooks\": \"read_file\"} /* mine */", false),
+            ("{\"a\": \"\\\" // read_file\"}", false),
         ] {
             assert_eq!(settings_deny_reading(settings), denies, "{settings}");
         }

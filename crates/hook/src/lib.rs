@@ -146,6 +146,11 @@ impl HookOutcome {
         !matches!(self, HookOutcome::Refused | HookOutcome::Left(Doubled | NoMarker | StandIn))
     }
 
+    /// Whether the deadline passed while the output was pruned.
+    pub fn has_timed_out(self) -> bool {
+        self == HookOutcome::Left(LeftReason::Failed(PruneWarning::Timeout))
+    }
+
     /// Whether an output could not be pruned, its original not stored, or the pruned text not be handed over.
     pub fn is_failure(self) -> bool {
         use PruneWarning::{InternalError, RecoveryUnavailable};

@@ -49,7 +49,7 @@ const quietly = (handler) => (...values) => handler(...values).catch(() => {})
 
 export const Tamis = async ({ directory }) => {
   // Until the setting is known, the default counts: OpenCode does not wait for it.
-  run(["config", "get", "hook.deadline_ms"], 5000).then((text) => (deadlineMs = Number(text) || deadlineMs))
+  run(["config", "get", "hook.deadline_ms"], deadlineMs + GRACE_MS).then((text) => (deadlineMs = Number(text) || deadlineMs))
   // The latest messages of the person and of the agent, by session: they are the goal.
   const sessions = new Map()
 
