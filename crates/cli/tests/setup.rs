@@ -235,7 +235,7 @@ fn nothing_is_added_beside_a_server_of_another_name() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("already connected in "), "{}", ran.stderr);
     assert_eq!(read(&fixture, "home/.gemini/settings.json"), server);
-    // Another program is none of ours, whatever its name contains.
+    // A program whose name only contains `tamis` is another program.
     let other = server.replace("tamis", "artamis");
     fs::write(fixture.folder.path().join("home/.gemini/settings.json"), other).unwrap();
     let ran = run(&fixture, &["gemini", "--only", "mcp"]);

@@ -18,7 +18,7 @@ pub(crate) enum ResponseUse {
     ToolList,
     /// Its large texts are pruned.
     ToolResult(ToolCall),
-    /// The gateway sent this request itself. Receives the whole response, or the reason that there is none.
+    /// The gateway sent this request itself. Receives the whole response, or why none came.
     Own(oneshot::Sender<Result<String, String>>),
     /// Several servers got the request, and this many have not answered: only the last response is passed on.
     LastOf(Arc<AtomicUsize>),

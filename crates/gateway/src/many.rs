@@ -208,7 +208,7 @@ impl Gateway {
         changes.sort_by_key(|(range, _)| range.start);
     }
 
-    /// Sends a request from the gateway itself. Returns the whole response, or the reason that there is none.
+    /// Sends a request from the gateway itself. Returns the whole response, or why none came.
     async fn ask(
         self: &Arc<Self>,
         server: usize,

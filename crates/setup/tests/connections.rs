@@ -1,4 +1,4 @@
-//! Which connections of a client are seen: every client, every scope that it reads, whoever wrote it.
+//! Which connections of a client are found: every client and every scope that it reads, by setup, by the client or by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
