@@ -1,0 +1,27 @@
+import type { Tone } from '../ui/tone.ts'
+
+export interface Toast {
+  id: number
+  tone: Tone
+  text: string
+}
+
+const SHOWN_MILLIS = 6000
+
+class ToastList {
+  items: Toast[] = $state.raw([])
+  #next = 1
+
+  /** Shows a short message in the corner. Failures stay until they are closed. */
+  show(text: string, tone: Tone = 'neutral'): void {
+    const id = this.#next++
+    this.items = [...this.items.slice(-3), { id, tone, text }]
+    if (tone !== 'bad') setTimeout(() => this.close(id), SHOWN_MILLIS)
+  }
+
+  close(id: number): void {
+    this.items = this.items.filter((item) => item.id !== id)
+  }
+}
+
+export const toasts = new ToastList()
