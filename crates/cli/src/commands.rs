@@ -14,13 +14,14 @@ mod handoff;
 mod hook;
 pub(crate) mod mcp;
 mod minder;
+mod open;
 mod prune;
 mod reach;
 mod read;
 mod recover;
 mod research;
 mod run;
-mod serve;
+pub(crate) mod serve;
 mod session;
 mod setup;
 mod token;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Reach(reach::ReachCommand),
     Gain(gain::GainCommand),
     Serve(serve::Serve),
+    Open(open::Open),
     Mcp(mcp::Mcp),
     Gateway(gateway::Gateway),
     Run(run::Run),
@@ -71,7 +73,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> CliResult {
     // A line or a script is for another program.
-    if matches!(command, Command::Token(_) | Command::Completions(_)) {
+    if matches!(command, Command::Token(_) | Command::Completions(_) | Command::Open(_)) {
         pager::turn_off();
     }
     match command {
@@ -81,6 +83,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Gain(arguments) => gain::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Open(arguments) => open::run(&arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Gateway(arguments) => gateway::run(arguments),
         Command::Run(arguments) => run::run(arguments),

@@ -1,5 +1,6 @@
 //! The programs `tamis` and `mcp-pruner`: parse, run, turn the error into an exit code.
 
+mod background_server;
 mod commands;
 mod detached_runtime;
 mod diagnostics;

@@ -52,7 +52,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("gateway", &["http", "process", "sieve", "tools"]),
-    ("server", &["agents", "coordinator", "redact", "tools"]),
+    (
+        "dashboard",
+        &["agents", "clients", "coordinator", "gain", "logs", "redact", "sieve", "text", "tools", "trace"],
+    ),
+    ("server", &["agents", "coordinator", "dashboard", "redact", "tools"]),
     (
         "cli",
         &[
@@ -62,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "codebase",
             "config",
             "coordinator",
+            "dashboard",
             "doctor",
             "gain",
             "hook",

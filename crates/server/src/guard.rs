@@ -5,21 +5,24 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::uri::Authority;
 use serde_json::json;
 use tamis_agents::{AgentsError, Code};
 use tamis_coordinator::identity_required;
+use tamis_dashboard::page_file;
 use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
 use crate::api::{self, ApiError};
 use crate::connections::Connection;
+use crate::page::ENTER;
+use crate::page_session::PageSessions;
 use crate::per_minute::PerMinute;
 use crate::{Served, ServerToken, body};
 
@@ -45,6 +48,7 @@ pub(crate) struct Guard {
     pub(crate) exposure: Exposure,
     pub(crate) hosts: Arc<HostPolicy>,
     pub(crate) token: Option<ServerToken>,
+    pub(crate) page_sessions: PageSessions,
 }
 
 /// An admitted request's rights.
@@ -166,6 +170,16 @@ fn accepts_identity(path: &str) -> bool {
         || ["/api/call/", "/api/instances/"].iter().any(|start| path.starts_with(start))
 }
 
+/// Whether a route accepts the page's cookie: what the page needs, and no tools.
+fn accepts_cookie(path: &str) -> bool {
+    path == "/ws" || path.starts_with("/api/")
+}
+
+/// The files of the page, which are the same for everyone, and where a browser signs in.
+fn is_without_data(path: &str) -> bool {
+    path == ENTER || page_file(path).is_some()
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     ForeignHost,
@@ -177,12 +191,20 @@ pub(crate) enum Refusal {
 
 impl Guard {
     fn judge(&self, head: &Parts) -> Result<Admitted, Refusal> {
-        let admitted = self.admit(&head.headers, head.uri.authority())?;
-        let is_elsewhere = admitted.access == Access::None && !accepts_identity(head.uri.path());
+        let path = head.uri.path();
+        let admitted = self.admit(&head.method, path, &head.headers, head.uri.authority())?;
+        let is_elsewhere =
+            admitted.access == Access::None && !accepts_identity(path) && !is_without_data(path);
         if is_elsewhere { Err(Refusal::NoToken) } else { Ok(admitted) }
     }
 
-    fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Admitted, Refusal> {
+    fn admit(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+        target: Option<&Authority>,
+    ) -> Result<Admitted, Refusal> {
         let host = match only(headers, &header::HOST).map_err(|_| Refusal::ForeignHost)? {
             Some(value) => value.to_str().ok().and_then(|text| text.parse::<Authority>().ok()),
             None => target.cloned(),
@@ -210,8 +232,15 @@ impl Guard {
         let access = match (authorization.map(bearer), &self.token) {
             (Some(Some(sent)), Some(token)) if token.matches(sent) => Access::Full,
             (Some(_), Some(_)) => return Err(Refusal::WrongToken),
+            (None, Some(_))
+                if accepts_cookie(path)
+                    && self.page_sessions.admits(method, headers, host.port_u16(), SystemTime::now()) =>
+            {
+                Access::Full
+            }
             // Where the server has no token, sending one is not an error.
             (_, _) if open == Access::Open => open,
+            (_, _) if is_without_data(path) => Access::None,
             (_, _) => return Err(Refusal::NoToken),
         };
         Ok(Admitted { access, identity: None })
@@ -313,12 +342,13 @@ mod tests {
             exposure,
             hosts: Arc::new(HostPolicy { allowed_names: vec!["box.example".into()] }),
             token: Some(ServerToken::chosen(TOKEN).unwrap()),
+            page_sessions: PageSessions::new(None),
         };
         let headers = headers
             .iter()
             .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap()))
             .collect();
-        guard.admit(&headers, None).map(|admitted| admitted.access)
+        guard.admit(&Method::GET, "/mcp", &headers, None).map(|admitted| admitted.access)
     }
 
     #[test]

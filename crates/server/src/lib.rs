@@ -1,4 +1,5 @@
-//! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, REST and a WebSocket for agents, and plain routes.
+//! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, REST and a WebSocket for agents, the dashboard, and plain
+//! routes.
 //!
 //! Entry points: [`HttpDoor`] with [`bind`] and [`serve`], and [`serve_stdio`]. The routes are in `routes.rs`; `guard.rs`
 //! decides who may use them.
@@ -17,6 +18,8 @@ mod listen;
 mod mcp;
 mod mcp_message;
 mod output_watch;
+mod page;
+mod page_session;
 mod per_minute;
 mod profile;
 mod routes;

@@ -1,6 +1,7 @@
 //! All routes of the HTTP door, as one router for any listener.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -11,6 +12,7 @@ use axum::routing::{get, post};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
+use tamis_dashboard::Dashboard;
 use tamis_tools::Caller;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +21,8 @@ use crate::connections::Connections;
 use crate::envelope::{json_value, message};
 use crate::guard::{self, Admitted, Guard};
 use crate::mcp::McpDoor;
+use crate::page::{self, PageState};
+use crate::page_session::PageSessions;
 use crate::ws::Followers;
 use crate::{Exposure, HostPolicy, Served, ServerToken, api, body, health_and_prune, rpc};
 
@@ -31,6 +35,8 @@ pub struct HttpSettings {
     pub max_body_bytes: usize,
     pub hosts: HostPolicy,
     pub token: Option<ServerToken>,
+    /// Where there is one, its page is served too.
+    pub dashboard: Option<Arc<Dashboard>>,
 }
 
 /// The HTTP door, which makes a router for each listener.
@@ -38,6 +44,7 @@ pub struct HttpDoor {
     served: Served,
     settings: HttpSettings,
     bodies: Bodies,
+    page_sessions: PageSessions,
     pub(crate) connections: Connections,
     pub(crate) followers: Followers,
     /// Cancels what rmcp still runs. It would cut answers short, so it is cancelled last.
@@ -48,8 +55,10 @@ impl HttpDoor {
     pub fn new(served: Served, settings: HttpSettings) -> HttpDoor {
         let bodies = Bodies::new(settings.max_body_bytes);
         let connections = Connections::new(settings.max_body_bytes.saturating_mul(MAX_LARGEST_BODIES));
+        let page_sessions = PageSessions::new(settings.token.as_ref());
         HttpDoor {
             served,
+            page_sessions,
             settings,
             bodies,
             connections,
@@ -64,7 +73,13 @@ impl HttpDoor {
             exposure,
             hosts: Arc::new(self.settings.hosts.clone()),
             token: self.settings.token.clone(),
+            page_sessions: self.page_sessions.clone(),
         };
+        let page = self.settings.dashboard.clone().map_or_else(Router::new, |dashboard| {
+            let state = PageState { dashboard, sessions: self.page_sessions.clone() };
+            page::routes(state, &self.bodies)
+        });
+        let has_page = self.settings.dashboard.is_some();
         Router::new()
             .route("/rpc", post(rpc::answer))
             .route("/prune", post(health_and_prune::prune))
@@ -74,11 +89,18 @@ impl HttpDoor {
             // Each group of routes reads bodies after its own checks of the headers.
             .layer(from_fn_with_state(self.bodies.clone(), body::read_whole))
             .merge(api::routes(self.followers.clone(), &self.bodies).with_state(self.served.clone()))
-            .fallback(not_found)
+            .merge(page)
+            .fallback(move |request: Request| page_or_not_found(has_page, request))
             // `body::read_whole` limits bodies; axum's own limit is lower.
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state((guard, self.served.clone()), guard::check))
             .layer(from_fn(api::state_call_errors))
+    }
+
+    /// A new code for the one-time link to the page, if there is a page.
+    pub fn page_code(&self) -> Option<String> {
+        self.settings.dashboard.as_ref()?;
+        self.page_sessions.new_code(Instant::now())
     }
 
     /// Stateless and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.
@@ -115,6 +137,13 @@ async fn check_message(request: Request, next: Next) -> Response {
             let answer = invalid.to_json();
             (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], answer).into_response()
         }
+    }
+}
+
+async fn page_or_not_found(has_page: bool, request: Request) -> Response {
+    match page::file(&request).filter(|_| has_page) {
+        Some(file) => file,
+        None => not_found(request.uri().clone()).await,
     }
 }
 

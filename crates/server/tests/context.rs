@@ -267,6 +267,7 @@ async fn listening(
     let settings = tamis_server::HttpSettings {
         max_body_bytes: 1 << 20,
         hosts: tamis_server::HostPolicy::default(),
+        dashboard: None,
         token: None,
     };
     let shutdown = CancellationToken::new();

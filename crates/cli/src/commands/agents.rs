@@ -1,6 +1,5 @@
 mod abandon;
 mod attach;
-mod background;
 mod config;
 mod data_folder;
 mod gc;

@@ -1,3 +1,4 @@
+use std::io::IsTerminal;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,14 +7,16 @@ use clap::Args;
 use tamis_agents::{LockHolder, lock_holder};
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AgentService, Leadership};
+use tamis_dashboard::{Dashboard, DashboardSettings};
 use tamis_process::terminate;
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
 };
 use tamis_store::{DataDir, Lock, create_private_dir};
-use tamis_tools::Registry;
+use tamis_tools::{Registry, Services};
 use tokio_util::sync::CancellationToken;
 
+use super::gain;
 use crate::error::{CliError, CliResult};
 use crate::startup::help_with_default;
 use crate::{print, signals, startup};
@@ -27,8 +30,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serve every tool over HTTP on this machine
 ///
-/// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's API at /prune, agents at /api, their events at /ws, and /metrics and
-/// /health. Also coordinates the agents of the data folder; if another `tamis serve` already does, forwards to it and takes over
+/// Serves the dashboard at /, MCP at /mcp, JSON-RPC at /rpc, swe-pruner's API at /prune, agents at /api, their events at /ws, and
+/// /metrics and /health. Also coordinates the agents of the data folder; if another `tamis serve` already does, forwards to it and takes over
 /// when it ends. On Ctrl-C or SIGTERM, finishes running requests and exits; agents keep running in tmux. --stop stops the
 /// coordinator, such as one that `tamis agents start` started in the background.
 #[derive(Args)]
@@ -102,6 +105,7 @@ async fn serve(config: &Config) -> CliResult {
         max_body_bytes: config.http.max_body_bytes.value,
         hosts: HostPolicy { allowed_names: config.http.allowed_hosts.value.clone() },
         token,
+        dashboard: Some(Arc::new(dashboard(config, &services)?)),
     };
     let served = Served {
         registry: Arc::new(Registry::all()),
@@ -113,6 +117,7 @@ async fn serve(config: &Config) -> CliResult {
     for bound in &bound {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
+    print_link(&door, &own_url(&bound));
     // Folders that cannot be researched are reported now, not by the first question.
     services.research();
     if let Some(agents) = services.agents() {
@@ -139,6 +144,19 @@ fn start_lock(config: &Config) -> Option<Lock> {
     // Without the folder there are no agents to coordinate; commands that need it report the error.
     create_private_dir(&folder).ok()?;
     Lock::try_acquire(&folder.join(START_LOCK)).ok().flatten()
+}
+
+/// The dashboard for this server.
+fn dashboard(config: &Config, services: &Arc<Services>) -> Result<Dashboard, CliError> {
+    let settings = DashboardSettings { version: env!("CARGO_PKG_VERSION"), prices: gain::prices(config)? };
+    Ok(Dashboard::new(Arc::clone(services), settings))
+}
+
+/// The link to the dashboard, for a person only: it signs in whoever reads it first.
+fn print_link(door: &HttpDoor, url: &str) {
+    if let Some(code) = std::io::stderr().is_terminal().then(|| door.page_code()).flatten() {
+        print::note(format_args!("dashboard: {url}/#code={code} (works once; `tamis open` gives another)"));
+    }
 }
 
 fn print_leadership(leadership: &Leadership) {

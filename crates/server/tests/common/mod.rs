@@ -60,6 +60,7 @@ impl DoorFixture {
             max_body_bytes: MAX_BODY,
             hosts: HostPolicy::default(),
             token: Some(ServerToken::chosen(TOKEN).unwrap()),
+            dashboard: None,
         };
         HttpDoor::new(self.served.clone(), settings)
     }

@@ -7,9 +7,9 @@ use clap::builder::PossibleValuesParser;
 use tamis_agents::{AGENTS, AgentChoice, AgentType, Instance, InstanceId, StartRequest, has_begun};
 use tamis_redact::Redacted;
 
-use super::{background, data_folder::AgentsFolder, render};
+use super::{data_folder::AgentsFolder, render};
 use crate::error::{CliError, CliResult};
-use crate::{escape, print};
+use crate::{background_server, escape, print};
 
 /// Time limit for an agent to begin.
 const BEGINNING: Duration = Duration::from_secs(2);
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: Start) -> CliResult {
 /// Starts it with the coordinator. If that one is just ending, with the next.
 fn started(folder: &AgentsFolder, request: &StartRequest) -> Result<Instance, CliError> {
     let attempt = || {
-        let (coordinator, started_here) = background::coordinator(&folder.config)?;
+        let (coordinator, started_here) = background_server::coordinator(&folder.config)?;
         if started_here {
             let (url, pid) = (&coordinator.url, coordinator.pid);
             print::note(format_args!(

@@ -1,4 +1,4 @@
-//! Starts `tamis serve` in the background when an agent is started and no coordinator is running.
+//! Starts `tamis serve` in the background for commands that need it, when no coordinator is running.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,7 +26,7 @@ const LONGEST_LOG: u64 = 4 << 20;
 const LAST_LINES: usize = 5;
 
 /// The coordinator, and whether this call started it because no server was running.
-pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliError> {
+pub(crate) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliError> {
     let data_dir = DataDir::at(config.data_dir());
     if let Some(there) = lock_holder(&data_dir) {
         return Ok((there, false));

@@ -1,0 +1,29 @@
+//! The server behind the page.
+
+use serde::Serialize;
+use tamis_logs::event::Millis;
+use tamis_redact::Redacted;
+
+use crate::Dashboard;
+
+/// The server behind the page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PageStatus {
+    pub version: &'static str,
+    /// The name of the machine.
+    #[cfg_attr(test, ts(as = "String"))]
+    pub machine: Redacted,
+    pub started: Millis,
+}
+
+impl Dashboard {
+    pub fn status(&self) -> PageStatus {
+        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        PageStatus {
+            version: self.settings.version,
+            machine: machine.into(),
+            started: self.started.as_millisecond(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The dashboard: the files of its page, how it gets in, and what it reads, below `/api/page`.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use http::uri::Authority;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tamis_dashboard::{Dashboard, PageError, PageErrorKind, page_file};
+
+use crate::body::{self, Bodies};
+use crate::guard::only_with_token;
+use crate::page_session::{CodeRefusal, PageSessions, clear_cookie, set_cookie};
+
+/// Where the page sends its one-time code. Open to all: the code is the credential.
+pub(crate) const ENTER: &str = "/api/page/enter";
+
+/// The page runs its own script and style, talks to its own server, and is shown in no frame.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// With every answer of these routes.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+type Answer<T> = Result<axum::Json<T>, PageFailure>;
+
+/// What these routes need.
+#[derive(Clone)]
+pub(crate) struct PageState {
+    pub(crate) dashboard: Arc<Dashboard>,
+    pub(crate) sessions: PageSessions,
+}
+
+/// Everything but the files, which are served where no other route is.
+pub(crate) fn routes(state: PageState, bodies: &Bodies) -> Router {
+    let read_whole = || from_fn_with_state(bodies.clone(), body::read_whole);
+    let data = Router::new()
+        .route("/status", get(status))
+        .route("/link", post(link))
+        .route("/leave", post(leave))
+        .layer(read_whole())
+        .layer(from_fn(only_with_token));
+    let open = Router::new().route("/enter", post(enter)).layer(read_whole());
+    Router::new().nest("/api/page", data.merge(open)).layer(from_fn(with_headers)).with_state(state)
+}
+
+/// The file of the page at this path.
+pub(crate) fn file(request: &Request) -> Option<Response> {
+    let is_reading = [http::Method::GET, http::Method::HEAD].contains(request.method());
+    let file = page_file(request.uri().path()).filter(|_| is_reading)?;
+    let tag = format!("\"{}\"", &blake3::hash(file.bytes).to_hex()[..32]);
+    let is_known =
+        request.headers().get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let headers = [(header::ETAG, tag.as_str()), (header::CACHE_CONTROL, "no-cache")];
+    let mut response = if is_known {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, [(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response()
+    };
+    add_headers(&mut response);
+    Some(response)
+}
+
+async fn with_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    add_headers(&mut response);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn add_headers(response: &mut Response) {
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnterBody {
+    code: String,
+}
+
+/// Signs the browser in.
+async fn enter(State(state): State<PageState>, headers: HeaderMap, body: Bytes) -> Response {
+    let Ok(EnterBody { code }) = serde_json::from_slice(&body) else {
+        let invalid = PageError::new(PageErrorKind::Invalid, "expected {\"code\": \"…\"}");
+        return PageFailure(invalid).into_response();
+    };
+    let (code, message) = match state.sessions.enter(&code, Instant::now(), SystemTime::now()) {
+        Ok(Some(cookie)) => {
+            let cookie = set_cookie(port(&headers), &cookie);
+            return (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response();
+        }
+        Ok(None) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Err(CodeRefusal::Used) => ("link_used", "this link was used already; each works once"),
+        Err(CodeRefusal::Unknown) => ("link_unknown", "this link is not known, or too old"),
+    };
+    let error = json!({"code": code, "message": message, "hint": "run `tamis open` for a new link"});
+    (StatusCode::UNAUTHORIZED, axum::Json(json!({"error": error}))).into_response()
+}
+
+/// Signs the browser out.
+async fn leave(headers: HeaderMap) -> Response {
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, clear_cookie(port(&headers)))]).into_response()
+}
+
+/// A new one-time code, for `tamis open`.
+async fn link(State(state): State<PageState>) -> Response {
+    match state.sessions.new_code(Instant::now()) {
+        Some(code) => axum::Json(json!({"code": code})).into_response(),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn port(headers: &HeaderMap) -> Option<u16> {
+    let host = headers.get(header::HOST)?.to_str().ok()?;
+    host.parse::<Authority>().ok()?.port_u16()
+}
+
+async fn status(State(state): State<PageState>) -> Answer<impl Serialize> {
+    read(&state, |dashboard| Ok(dashboard.status())).await
+}
+
+/// Reads away from the threads that serve connections.
+async fn read<T: Serialize + Send + 'static>(
+    state: &PageState,
+    read: impl FnOnce(&Dashboard) -> Result<T, PageError> + Send + 'static,
+) -> Answer<T> {
+    let dashboard = Arc::clone(&state.dashboard);
+    let read = tokio::task::spawn_blocking(move || read(&dashboard)).await;
+    let panicked = |_| PageError::new(PageErrorKind::Failed, "the server failed to answer");
+    Ok(axum::Json(read.map_err(panicked)??))
+}
+
+/// An error as an answer.
+struct PageFailure(PageError);
+
+impl From<PageError> for PageFailure {
+    fn from(error: PageError) -> PageFailure {
+        PageFailure(error)
+    }
+}
+
+impl IntoResponse for PageFailure {
+    fn into_response(self) -> Response {
+        let PageFailure(PageError { kind, message, hint }) = self;
+        let status = match kind {
+            PageErrorKind::Invalid => StatusCode::BAD_REQUEST,
+            PageErrorKind::NotFound => StatusCode::NOT_FOUND,
+            PageErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            PageErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let error = json!({"code": kind, "message": message, "hint": hint});
+        (status, axum::Json(json!({"error": error}))).into_response()
+    }
+}
