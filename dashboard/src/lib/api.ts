@@ -44,7 +44,7 @@ export const isAbort = (error: unknown): boolean => error instanceof DOMExceptio
 
 let onUnauthorized: () => void = () => {}
 
-/** Called at each 401 of the API, so that the shell can show how to connect. */
+/** Called at each 401 except that of a used link, so that the shell can show how to connect. */
 export function whenUnauthorized(handler: () => void): void {
   onUnauthorized = handler
 }
@@ -65,7 +65,7 @@ async function send(method: string, path: string, body: unknown, signal: AbortSi
   }
   if (response.ok) return response
   const failure = parseFailure(response.status, await response.json().catch(() => null))
-  if (response.status === 401) onUnauthorized()
+  if (response.status === 401 && path !== '/api/page/enter') onUnauthorized()
   throw failure
 }
 
@@ -92,18 +92,16 @@ export async function stream<T>(path: string, body: unknown, onItem: (item: T) =
   if (!response.body) return
   const lines = new LineReader()
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      const ready = done ? lines.end() : lines.push(value)
-      for (const line of ready) onItem(JSON.parse(line) as T)
-      if (done) return
-    }
-  } catch (error) {
-    if (isAbort(error) || error instanceof ApiFailure) throw error
-    throw new ApiFailure(0, 'interrupted', 'the answer ended early', 'check that `tamis serve` is still running, then try again')
-  } finally {
-    reader.releaseLock()
+  const read = (): Promise<ReadableStreamReadResult<string>> =>
+    reader.read().catch((error: unknown) => {
+      if (isAbort(error)) throw error
+      throw new ApiFailure(0, 'interrupted', 'the answer ended early', 'check that `tamis serve` is still running, then try again')
+    })
+  for (;;) {
+    const { done, value } = await read()
+    const ready = done ? lines.end() : lines.push(value)
+    for (const line of ready) onItem(JSON.parse(line) as T)
+    if (done) return
   }
 }
 

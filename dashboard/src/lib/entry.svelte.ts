@@ -5,17 +5,28 @@ import { readCode } from './code.ts'
 
 class Entry {
   state: 'entering' | 'in' | 'out' = $state('in')
-  failure: ApiFailure | null = $state(null)
+  /** Why the last link did not work. */
+  failure: ApiFailure | null = $state.raw(null)
+
+  async start(): Promise<void> {
+    whenUnauthorized(() => {
+      if (this.state === 'in') this.state = 'out'
+    })
+    // A link that is opened where the page is already open changes only the fragment.
+    addEventListener('hashchange', () => void this.#takeCode())
+    await this.#takeCode()
+  }
 
   /** Takes the code out of the address at once, so that it is in no history entry, then exchanges it. */
-  async start(): Promise<void> {
-    whenUnauthorized(() => (this.state = 'out'))
-    const code = location.hash.startsWith('#code=') ? readCode(location.hash) : null
-    if (location.hash.startsWith('#code=')) history.replaceState(history.state, '', location.pathname + location.search)
+  async #takeCode(): Promise<void> {
+    if (!location.hash.startsWith('#code=')) return
+    const code = readCode(location.hash)
+    history.replaceState(history.state, '', location.pathname + location.search)
     if (code !== null) await this.enter(code)
   }
 
   async enter(code: string): Promise<void> {
+    const before = this.state
     this.state = 'entering'
     this.failure = null
     try {
@@ -23,7 +34,8 @@ class Entry {
       this.state = 'in'
     } catch (error) {
       this.failure = toFailure(error)
-      this.state = 'out'
+      // A used link does not matter where the cookie is still good; the first request shows whether it is.
+      this.state = before
     }
   }
 }

@@ -61,6 +61,8 @@ class Keys {
     }
     if (!isModified && !this.singleKeys && key.length === 1) return
     if (!isModified && document.querySelector('dialog[open]')) return
+    // Enter is the control's own key.
+    if (key === 'enter' && event.target instanceof Element && event.target.closest('a, button, summary, input, [role="tab"]')) return
     const next = step(this.shortcuts, this.#pending, key)
     clearTimeout(this.#timer)
     this.#pending = ''

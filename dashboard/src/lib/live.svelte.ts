@@ -2,9 +2,10 @@
 
 import { get } from './api.ts'
 import { backoff, MessageQueue, Progress, type LiveMessage } from './messages.ts'
+import { toasts } from './toasts.svelte.ts'
 
 export type LiveState = 'live' | 'reconnecting' | 'offline'
-type Handler<M extends LiveMessage = LiveMessage> = (batch: M[]) => void
+type Handler<M> = (batch: M[]) => void
 
 const PATH = '/api/page/live'
 /** After this long without a connection the page says that it is offline. */
@@ -18,7 +19,7 @@ class Live {
   #socket: WebSocket | null = null
   #progress = new Progress()
   #queue = new MessageQueue()
-  #handlers = new Map<string, Set<Handler>>()
+  #handlers = new Map<string, Set<Handler<unknown>>>()
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #lostAt = 0
@@ -45,11 +46,11 @@ class Live {
   }
 
   /** Calls `handler` at most once per frame with the messages of one type. Returns the function that ends it. */
-  on<M extends LiveMessage = LiveMessage>(type: string, handler: Handler<M>): () => void {
+  on<M = LiveMessage>(type: string, handler: Handler<M>): () => void {
     let set = this.#handlers.get(type)
     if (!set) this.#handlers.set(type, (set = new Set()))
-    set.add(handler as unknown as Handler)
-    return () => set.delete(handler as unknown as Handler)
+    set.add(handler as Handler<unknown>)
+    return () => set.delete(handler as Handler<unknown>)
   }
 
   /** Puts a message in as if it had arrived. For the page of examples and for tests. */
@@ -86,7 +87,7 @@ class Live {
       } catch {
         return
       }
-      if (message.type === 'hello') this.server = typeof message['server'] === 'string' ? message['server'] : null
+      if (message.type === 'hello') this.#greet(message)
       this.receive(message)
     }
     socket.onclose = () => {
@@ -100,6 +101,13 @@ class Live {
       this.#retry = setTimeout(() => this.#connect(), backoff(this.#attempt))
       this.#attempt += 1
     }
+  }
+
+  #greet(message: LiveMessage): void {
+    const version = typeof message['server'] === 'string' ? message['server'] : null
+    // The page of the old server may not understand the new one.
+    if (this.server !== null && version !== null && version !== this.server) toasts.show(`tamis ${version} is running now. Reload to get its page.`, 'info')
+    this.server = version
   }
 
   #schedule(): void {
@@ -128,6 +136,6 @@ class Live {
 export const live = new Live()
 
 /** Subscribes for as long as the component lives. Call it while the component is set up. */
-export function useLive<M extends LiveMessage = LiveMessage>(type: string, handler: Handler<M>): void {
+export function useLive<M = LiveMessage>(type: string, handler: Handler<M>): void {
   $effect(() => live.on<M>(type, handler))
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readCode } from './code.ts'
 import { blocksOf } from './lines.ts'
 import { sparkPath, thin } from './spark.ts'
-import { plain, toLines } from './text.ts'
+import { plain, splitAt, toLines } from './text.ts'
 
 test('characters that deceive the eye become visible or go', () => {
   const cases: [given: string, shown: string][] = [
@@ -52,4 +52,10 @@ test('sparklines fit their box', () => {
 test('thinning keeps the peaks', () => {
   assert.deepEqual(thin([1, 9, 2, 3], 2), [9, 3])
   assert.deepEqual(thin([1, 2], 5), [1, 2])
+})
+
+test('occurrences are found as they are written, not as a pattern', () => {
+  assert.deepEqual(splitAt('a.b A.B axb', 'a.b'), ['', 'a.b', ' ', 'A.B', ' axb'])
+  assert.deepEqual(splitAt('(x)', '('), ['', '(', 'x)'])
+  assert.deepEqual(splitAt('text', ' '), ['text'])
 })

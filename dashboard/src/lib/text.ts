@@ -23,3 +23,10 @@ export function toLines(text: string): string[] {
   if (lines.length > 1 && lines.at(-1) === '') lines.pop()
   return lines
 }
+
+/** The text cut at the occurrences of a query, which are at the odd positions. Case does not matter. */
+export function splitAt(text: string, query: string): string[] {
+  const wanted = query.trim()
+  if (wanted === '') return [text]
+  return text.split(new RegExp(`(${wanted.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'gi'))
+}
