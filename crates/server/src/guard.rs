@@ -21,7 +21,7 @@ use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
 use crate::api::{self, ApiError};
 use crate::connections::Connection;
-use crate::page::ENTER;
+use crate::page::{ENTER, LINK};
 use crate::page_session::PageSessions;
 use crate::per_minute::PerMinute;
 use crate::{Served, ServerToken, body};
@@ -172,7 +172,7 @@ fn accepts_identity(path: &str) -> bool {
 
 /// Whether a route accepts the page's cookie: what the page needs, and no tools.
 fn accepts_cookie(path: &str) -> bool {
-    path == "/ws" || path.starts_with("/api/")
+    path == "/ws" || (path.starts_with("/api/") && !path.starts_with("/api/call/") && path != LINK)
 }
 
 /// The files of the page, which are the same for everyone, and where a browser signs in.

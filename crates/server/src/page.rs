@@ -22,6 +22,9 @@ use crate::page_session::{CodeRefusal, PageSessions, clear_cookie, set_cookie};
 /// Where the page sends its one-time code. Open to all: the code is the credential.
 pub(crate) const ENTER: &str = "/api/page/enter";
 
+/// Where `tamis open` gets a link. Needs the token: a browser that is signed in must not be able to sign in others.
+pub(crate) const LINK: &str = "/api/page/link";
+
 /// The page runs its own script and style, talks to its own server, and is shown in no frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::Archive;
 use tamis_coordinator::{AgentService, AgentServiceSettings};
+use tamis_dashboard::{Dashboard, DashboardSettings};
+use tamis_gain::ModelPrices;
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
@@ -60,7 +62,10 @@ impl DoorFixture {
             max_body_bytes: MAX_BODY,
             hosts: HostPolicy::default(),
             token: Some(ServerToken::chosen(TOKEN).unwrap()),
-            dashboard: None,
+            dashboard: Some(Arc::new(Dashboard::new(
+                Arc::clone(&self.served.services),
+                dashboard_settings(),
+            ))),
         };
         HttpDoor::new(self.served.clone(), settings)
     }
@@ -96,6 +101,26 @@ impl DoorFixture {
         assert_eq!(status, StatusCode::OK, "{body}");
         serde_json::from_str(&body).unwrap()
     }
+}
+
+pub fn dashboard_settings() -> DashboardSettings {
+    DashboardSettings { version: "0.0.0", prices: ModelPrices::with(&[]).unwrap() }
+}
+
+/// Signs a browser in with a new link; the answer is its `Cookie` header.
+pub async fn sign_in(door: &HttpDoor) -> String {
+    let code = door.page_code().unwrap();
+    let request = Request::builder()
+        .method("POST")
+        .uri("/api/page/enter")
+        .header("host", "127.0.0.1:3001")
+        .header("content-type", "application/json")
+        .body(Body::from(format!(r#"{{"code":"{code}"}}"#)))
+        .unwrap();
+    let answer = door.router(Exposure::Loopback).oneshot(request).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::NO_CONTENT);
+    let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+    cookie.split(';').next().unwrap().to_owned()
 }
 
 /// A body that was announced and never comes.
