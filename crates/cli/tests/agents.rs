@@ -4,10 +4,12 @@
 
 mod common;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use common::agents::{AgentFixture, is_serve};
+use common::terminal::on_terminal;
 use common::{Mcp, Server, eventually, finish, http, output};
 use serde_json::{Value, json};
 
@@ -570,4 +572,64 @@ fn a_call_under_way_outlives_whoever_coordinated() {
     );
     let worktrees = fixture.git(&fixture.base.work(), &["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 3, "{worktrees}");
+}
+
+/// The address and the code of a one-time link.
+fn parts_of(link: &str) -> (SocketAddr, &str) {
+    let (url, code) = link.trim().split_once("/#code=").unwrap_or_else(|| panic!("no link: {link}"));
+    (url.strip_prefix("http://").unwrap().parse().unwrap(), code)
+}
+
+fn enter(link: &str) -> u16 {
+    let (address, code) = parts_of(link);
+    let body = json!({"code": code}).to_string();
+    http(address, "POST", "/api/page/enter", &[], body.as_bytes()).0
+}
+
+#[test]
+fn open_prints_a_link_to_the_running_server_that_works_once() {
+    let fixture = AgentFixture::new();
+    let server = fixture.coordinating();
+    let ran = fixture.run(&["open", "--print"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(parts_of(&ran.stdout).0, server.address());
+    assert_eq!([enter(&ran.stdout), enter(&ran.stdout)], [204, 401]);
+    let another = fixture.run(&["open", "--print"]).stdout;
+    assert_ne!(another, ran.stdout);
+    let token = fixture.run(&["token"]).stdout;
+    let (_, code) = parts_of(&another);
+    assert_ne!(code, token.trim());
+    server.signal("TERM");
+    let logged: Vec<String> = server.log.iter().collect();
+    assert!(!logged.iter().any(|line| line.contains(code) || line.contains("#code=")), "{logged:?}");
+}
+
+#[test]
+fn open_starts_a_server_when_none_runs() {
+    let fixture = AgentFixture::new();
+    let ran = fixture.run(&["open", "--print"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("started `tamis serve` at http://"), "{}", ran.stderr);
+    assert_eq!(enter(&ran.stdout), 204);
+    fixture.end_background();
+}
+
+#[test]
+fn serve_prints_a_link_on_a_terminal_only() {
+    let fixture = AgentFixture::new();
+    // Ended as soon as it coordinates, which is after it has printed the link.
+    let script = "\"$0\" serve --port 0 & until [ -e \"$1\" ]; do sleep 0.02; done; kill $!; wait";
+    let tamis = fixture.tamis(&[]);
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script])
+        .arg(tamis.get_program())
+        .arg(fixture.base.data().join("agents/coordinator.json"));
+    shell.current_dir(tamis.get_current_dir().unwrap()).env_clear();
+    shell.envs(tamis.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let shown = on_terminal(&mut shell, b"").text;
+    let link =
+        shown.lines().find_map(|line| line.split_once("dashboard: ")).unwrap_or_else(|| panic!("{shown}"));
+    let code = parts_of(link.1.split(' ').next().unwrap()).1;
+    assert_eq!(code.len(), 32, "{shown}");
 }
