@@ -97,7 +97,7 @@ class Live {
       this.state = performance.now() - this.#lostAt > OFFLINE_AFTER ? 'offline' : 'reconnecting'
       if (!this.#running) return
       // The browser hides why a WebSocket was refused. A plain request shows whether the cookie is still good.
-      if (!opened) void get(PATH).catch(() => {})
+      if (!opened) void get('/api/page/status').catch(() => {})
       this.#retry = setTimeout(() => this.#connect(), backoff(this.#attempt))
       this.#attempt += 1
     }

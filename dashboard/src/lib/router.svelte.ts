@@ -1,7 +1,7 @@
 // The current address as state, navigation through the history API, and what each history entry remembers (scroll positions).
 
 import { tick } from 'svelte'
-import { href, matchPath, type Match, type QueryValue } from './routes.ts'
+import { href, matchPath, pageOf, type Match, type QueryValue } from './routes.ts'
 
 interface Entry {
   /** Identifies the history entry, so that going back finds what it remembered. */
@@ -15,7 +15,7 @@ class Router {
   search = $state(location.search)
   match: Match = $derived(matchPath(this.path))
   query: URLSearchParams = $derived(new URLSearchParams(this.search))
-  /** Grows with each navigation to another path; the shell moves the focus when it changes. */
+  /** Grows with each navigation to another page; the shell moves the focus when it changes. */
   visits = $state(0)
 
   /** The element that scrolls: the shell's main part. */
@@ -81,7 +81,7 @@ class Router {
   }
 
   #arrive(back: boolean): void {
-    const changed = this.path !== location.pathname
+    const changed = pageOf(matchPath(this.path)) !== pageOf(matchPath(location.pathname))
     this.path = location.pathname
     this.search = location.search
     if (changed) this.visits += 1

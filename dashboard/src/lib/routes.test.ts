@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { href, matchPath, to } from './routes.ts'
+import { href, matchPath, pageOf, to } from './routes.ts'
 
 test('each path has its page, and parameters are decoded', () => {
   const cases: [path: string, name: string, params: Record<string, string>][] = [
@@ -42,4 +42,12 @@ test('every address that is built leads back to its page', () => {
 test('empty values leave no parameter', () => {
   assert.equal(href('/sessions', { q: '', project: null, client: undefined, failed: false }), '/sessions')
   assert.equal(href('/sessions', { q: 'a b&c', failed: true, from: 0 }), '/sessions?q=a+b%26c&failed=1&from=0')
+})
+
+test('an event is on the page of its session', () => {
+  const page = (path: string): string => pageOf(matchPath(path))
+  assert.equal(page('/sessions/a'), page('/sessions/a/events/3'))
+  assert.equal(page('/sessions/a/events/4'), page('/sessions/a/events/3'))
+  assert.notEqual(page('/sessions/a'), page('/sessions/b'))
+  assert.notEqual(page('/sessions'), page('/prunes'))
 })

@@ -72,6 +72,12 @@ export function matchPath(path: string): Match {
   return { name: 'missing', area: null, params: {} }
 }
 
+/** What a path shows, without the part of it that is selected: the events of a session are one page. */
+export function pageOf({ name, params }: Match): string {
+  const { event: _selected, ...rest } = params
+  return JSON.stringify([name === 'event' ? 'session' : name, rest])
+}
+
 export type QueryValue = string | number | boolean | null | undefined
 
 /** A path with the query appended. Empty, false and missing values leave no parameter. */
