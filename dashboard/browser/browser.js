@@ -1,0 +1,73 @@
+// Debian's Chromium, driven by Playwright.
+
+import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { chromium } from 'playwright-core'
+
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
+export const THEMES = ['light', 'dark']
+
+/** A browser that is signed in to `world`, and what its pages complained of. */
+export class Browser {
+  complaints = []
+  requests = []
+
+  static async open(world, { size = 'wide', theme = 'light', signIn = true, ...more } = {}) {
+    const browser = new Browser()
+    browser.world = world
+    browser.profile = mkdtempSync(join(tmpdir(), 'tamis-chromium-'))
+    browser.context = await chromium.launchPersistentContext(browser.profile, {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      headless: true,
+      args: ARGUMENTS,
+      viewport: SIZES[size],
+      colorScheme: theme,
+      isMobile: size === 'phone',
+      hasTouch: size === 'phone',
+      locale: 'en-GB',
+      timezoneId: 'Europe/Paris',
+      ...more,
+    })
+    browser.page = browser.context.pages()[0] ?? (await browser.context.newPage())
+    browser.page.setDefaultTimeout(30_000)
+    browser.page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) browser.complaints.push(`${message.type()}: ${message.text()}`)
+    })
+    browser.page.on('pageerror', (error) => browser.complaints.push(`exception: ${error.stack}`))
+    browser.page.on('request', (request) => browser.requests.push(request.url()))
+    if (signIn) {
+      await browser.page.goto(world.link())
+      await browser.page.getByRole('navigation').first().waitFor()
+    }
+    return browser
+  }
+
+  async goto(path) {
+    await this.page.goto(`${this.world.origin}${path}`)
+    await this.settled()
+  }
+
+  /** Nothing is loading any more. */
+  async settled() {
+    await this.page.waitForFunction(() => document.querySelector('main') !== null && document.querySelector('[aria-busy="true"]') === null)
+    await this.page.evaluate(() => document.fonts.ready)
+  }
+
+  /** What axe-core finds. The script is evaluated, so the page's own policy does not stop it. */
+  async violations() {
+    await this.page.evaluate(axe)
+    const { violations } = await this.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`)
+  }
+
+  async close() {
+    await this.context.close()
+    rmSync(this.profile, { recursive: true, force: true })
+  }
+}

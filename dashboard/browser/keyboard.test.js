@@ -1,0 +1,67 @@
+// The page without a mouse.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Browser } from './browser.js'
+import { World } from './world.js'
+
+const world = new World()
+let browser
+before(async () => {
+  world.addSessions()
+  await world.serve()
+  browser = await Browser.open(world)
+})
+after(async () => {
+  await browser.close()
+  await world.close()
+})
+
+const path = () => new URL(browser.page.url()).pathname
+
+test('two letters go to each page', async () => {
+  await browser.goto('/')
+  for (const [keys, wanted] of [['gs', '/sessions'], ['gp', '/prunes'], ['ga', '/agents'], ['gr', '/research'], ['g,', '/settings'], ['gn', '/']]) {
+    for (const key of keys) await browser.page.keyboard.press(key)
+    await browser.page.waitForFunction((wanted) => location.pathname === wanted, wanted)
+  }
+})
+
+test('a slash goes to the search, and letters in a field are letters', async () => {
+  await browser.goto('/')
+  await browser.page.keyboard.press('/')
+  await browser.page.keyboard.type('gs?')
+  const typed = await browser.page.evaluate(() => document.activeElement?.value)
+  assert.equal(typed, 'gs?')
+  assert.equal(path(), '/')
+  await browser.page.keyboard.press('Enter')
+  await browser.page.waitForFunction(() => location.pathname === '/search')
+  assert.equal(new URL(browser.page.url()).searchParams.get('q'), 'gs?')
+})
+
+test('the palette finds pages, and question mark shows the keys', async () => {
+  await browser.goto('/')
+  await browser.page.keyboard.press('Control+k')
+  await browser.page.keyboard.type('settings')
+  await browser.page.keyboard.press('Enter')
+  await browser.page.waitForFunction(() => location.pathname === '/settings')
+  await browser.page.keyboard.press('?')
+  await browser.page.getByRole('dialog').waitFor()
+  await browser.page.keyboard.press('Escape')
+  await browser.page.getByRole('dialog').waitFor({ state: 'hidden' })
+})
+
+test('j and k move in the list of sessions, Enter opens, and going back returns', async () => {
+  await browser.goto('/sessions')
+  for (const key of ['j', 'j', 'k', 'Enter']) await browser.page.keyboard.press(key)
+  await browser.page.waitForFunction(() => /^\/sessions\/./.test(location.pathname))
+  await browser.page.goBack()
+  await browser.page.waitForFunction(() => location.pathname === '/sessions')
+})
+
+test('the first tab stop skips to the content', async () => {
+  await browser.goto('/sessions')
+  await browser.page.keyboard.press('Tab')
+  await browser.page.keyboard.press('Enter')
+  assert.equal(await browser.page.evaluate(() => document.activeElement?.closest('main') !== null), true)
+})

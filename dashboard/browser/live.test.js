@@ -1,0 +1,50 @@
+// What happens reaches the page by itself, also what happened while the server was gone.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Browser } from './browser.js'
+import { World } from './world.js'
+
+const world = new World()
+let session
+before(async () => {
+  world.addSessions()
+  session = world.startLiveSession()
+  await world.serve()
+})
+after(() => world.close())
+
+/** The commands in the list of live calls. */
+const shown = (page) => page.getByRole('region', { name: 'Live calls' })
+
+test('calls appear as they happen, and after a restart those that were missed', { timeout: 180_000 }, async (context) => {
+  const browser = await Browser.open(world)
+  context.after(() => browser.close())
+  const { page } = browser
+  await browser.goto('/')
+  await page.getByText('Live', { exact: true }).first().waitFor()
+  session.add('echo while-connected')
+  await shown(page).getByText('echo while-connected').first().waitFor()
+
+  await world.end()
+  session.add('echo while-gone-1', 'echo while-gone-2')
+  await page.getByText(/Reconnecting|Offline/).first().waitFor()
+  await world.serve()
+  for (const command of ['echo while-gone-1', 'echo while-gone-2']) {
+    await shown(page).getByText(command).first().waitFor()
+  }
+  session.add('echo after-restart')
+  await shown(page).getByText('echo after-restart').first().waitFor()
+  for (const command of ['while-connected', 'while-gone-1', 'while-gone-2', 'after-restart']) {
+    assert.equal(await shown(page).getByText(`echo ${command}`).count(), 1, command)
+  }
+})
+
+test('the page follows an agent without a reload', { timeout: 180_000 }, async (context) => {
+  const browser = await Browser.open(world)
+  context.after(() => browser.close())
+  const { page } = browser
+  await browser.goto('/agents')
+  const { coding, reviewers } = await world.addReviewLoop()
+  for (const id of [coding, ...reviewers]) await page.getByText(id).first().waitFor()
+})

@@ -1,0 +1,68 @@
+// Every page, in both themes and sizes, with real data: no violation of accessibility, no complaint in the console, nothing wider than the
+// screen, no request to another host, and nothing hostile that took effect. Screenshots go to $SCREENSHOTS.
+
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Browser, SIZES, THEMES } from './browser.js'
+import { World } from './world.js'
+
+const screenshots = process.env.SCREENSHOTS
+const world = new World()
+let paths
+
+before(async () => {
+  world.addSessions()
+  world.startLiveSession().add('cargo test', 'cargo clippy')
+  await world.serve()
+  const [prune] = world.addPrunes()
+  const { coding } = await world.addReviewLoop()
+  const session = '6e190b0e-1444-4d7a-a82b-3469ccf8c19e'
+  paths = {
+    now: '/',
+    sessions: '/sessions',
+    session: `/sessions/${session}`,
+    event: `/sessions/${session}/events/3`,
+    hostile: `/sessions/${world.hostile}`,
+    compare: `/compare/${session}/${world.hostile}`,
+    search: '/search?q=script',
+    prunes: '/prunes',
+    prune: `/prunes/${prune}`,
+    try: '/try',
+    agents: '/agents',
+    agent: `/agents/${coding}`,
+    research: '/research',
+    settings: '/settings',
+    components: '/components',
+  }
+})
+after(() => world.close())
+
+for (const size of Object.keys(SIZES)) {
+  for (const theme of THEMES) {
+    test(`every page, ${size} and ${theme}`, { timeout: 600_000 }, async (context) => {
+      const browser = await Browser.open(world, { size, theme })
+      context.after(() => browser.close())
+      const { page } = browser
+      const problems = []
+      for (const [name, path] of Object.entries(paths)) {
+        browser.complaints.length = 0
+        await browser.goto(path)
+        problems.push(...(await browser.violations()).map((violation) => `${path}: ${violation}`))
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+        if (wider > 0) problems.push(`${path}: ${wider} pixels wider than the screen`)
+        if (await page.evaluate(() => globalThis.__harm !== undefined)) problems.push(`${path}: hostile text ran`)
+        const marked = await page.evaluate(() => document.querySelectorAll('main script, main img, main a[href^="javascript:"], main iframe').length)
+        if (marked > 0) problems.push(`${path}: hostile text became an element`)
+        problems.push(...browser.complaints.map((complaint) => `${path}: ${complaint}`))
+        if (screenshots) {
+          mkdirSync(screenshots, { recursive: true })
+          await page.screenshot({ path: join(screenshots, `${name}-${size}-${theme}.png`) })
+        }
+      }
+      const elsewhere = browser.requests.filter((url) => !url.startsWith(world.origin))
+      assert.deepEqual([...problems, ...elsewhere], [])
+    })
+  }
+}
