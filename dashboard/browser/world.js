@@ -3,11 +3,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const repository = new URL('../../', import.meta.url).pathname
-const program = process.env.TAMIS_BIN ?? join(repository, 'target/debug/tamis')
+const program = resolve(process.env.TAMIS_BIN ?? join(repository, 'target/debug/tamis'))
 
 /** Text that would do harm if a page took it for markup, a terminal for a command, or a reader for another direction. */
 export const HOSTILE = '<script>window.__harm=1</script><img src=x onerror="window.__harm=2"> \u001b]8;;http://evil.example\u0007link\u001b]8;;\u0007\u001b[31mred \u202egnp.exe'
