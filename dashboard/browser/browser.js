@@ -55,7 +55,8 @@ export class Browser {
 
   /** Nothing is loading any more. */
   async settled() {
-    await this.page.waitForFunction(() => document.querySelector('main') !== null && document.querySelector('[aria-busy="true"]') === null)
+    // The page of examples has some that never stop loading.
+    await this.page.waitForFunction(() => document.querySelector('main') !== null && (location.pathname === '/components' || document.querySelector('main .skeleton') === null))
     await this.page.evaluate(() => document.fonts.ready)
   }
 

@@ -36,7 +36,7 @@ try {
     for (let time = 0; time < 5; time += 1) {
       await page.reload({ waitUntil: 'commit' })
       figures.push(await page.evaluate(async () => {
-        const isReady = () => document.querySelector('main') !== null && document.querySelector('[aria-busy="true"]') === null
+        const isReady = () => document.querySelector('main') !== null && document.querySelector('main .skeleton') === null
         while (!isReady()) await new Promise(requestAnimationFrame)
         const ready = performance.now()
         const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? ready
