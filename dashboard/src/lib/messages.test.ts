@@ -30,6 +30,16 @@ test('a later greeting does not skip what was missed', () => {
   assert.equal(progress.follow().events_after, 40)
 })
 
+test('a server without its old events starts anew', () => {
+  const progress = new Progress()
+  progress.accept({ type: 'hello', events_last: 40 })
+  progress.accept({ type: 'event', seq: 41 })
+  assert.equal(progress.startsAnew({ type: 'hello', events_last: 41 }), false)
+  assert.equal(progress.startsAnew({ type: 'hello', events_last: 3 }), true)
+  assert.equal(progress.follow().events_after, 3)
+  assert.equal(progress.accept({ type: 'event', seq: 41 }), true)
+})
+
 test('messages without a known identity always pass', () => {
   const progress = new Progress()
   assert.equal(progress.accept({ type: 'session', id: 'a' }), true)

@@ -69,6 +69,15 @@ export class Progress {
     return true
   }
 
+  /** True when a greeting comes from a server whose events start anew: its data was removed. What arrived before is forgotten. */
+  startsAnew(message: LiveMessage): boolean {
+    const last = message['events_last']
+    if (message.type !== 'hello' || typeof last !== 'number' || this.#lastSeq === null || last >= this.#lastSeq) return false
+    this.#seen = new RecentKeys()
+    this.#lastSeq = last
+    return true
+  }
+
   follow(): Follow {
     return { type: 'follow', events_after: this.#lastSeq, calls_since: this.#lastAt }
   }
