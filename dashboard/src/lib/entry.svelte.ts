@@ -5,7 +5,7 @@ import { readCode } from './code.ts'
 import type { PageStatus } from './types.ts'
 
 class Entry {
-  /** `checking` only until the first answer: nothing is drawn before it is known what to draw. */
+  /** `checking` until the first answer. */
   state: 'checking' | 'in' | 'out' = $state('checking')
   isEntering = $state(false)
   /** Which server this is: its version and machine. */

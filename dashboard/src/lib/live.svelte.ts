@@ -13,6 +13,8 @@ const OFFLINE_AFTER = 5000
 
 class Live {
   state: LiveState = $state('reconnecting')
+  /** False until the first connection: there is nothing to reconnect to yet. */
+  hasConnected = $state(false)
   /** The version of the server, from its greeting. */
   server: string | null = $state(null)
 
@@ -78,6 +80,7 @@ class Live {
       opened = true
       this.#attempt = 0
       this.state = 'live'
+      this.hasConnected = true
       socket.send(JSON.stringify(this.#progress.follow()))
     }
     socket.onmessage = (event) => {
