@@ -11,7 +11,7 @@ const INDEX: PageFile =
     PageFile { content_type: "text/html; charset=utf-8", bytes: include_bytes!("../page/index.html") };
 
 /// The first parts of the paths that the page itself tells apart.
-const VIEWS: [&str; 11] = [
+const VIEWS: [&str; 10] = [
     "agents",
     "compare",
     "components",
