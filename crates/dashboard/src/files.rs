@@ -21,7 +21,6 @@ const VIEWS: [&str; 10] = [
     "sessions",
     "settings",
     "try",
-    "usage",
     "",
 ];
 
