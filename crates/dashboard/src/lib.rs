@@ -8,6 +8,14 @@
 
 mod error;
 mod files;
+mod session;
+mod session_cache;
+mod session_compare;
+mod session_cost;
+mod session_events;
+mod session_outline;
+mod session_search;
+mod sessions;
 mod status;
 #[cfg(test)]
 mod typescript;
@@ -21,6 +29,19 @@ use tamis_trace::Trace;
 
 pub use error::{PageError, PageErrorKind};
 pub use files::{PageFile, page_file};
+pub use session::{
+    PageDeduction, PageInsight, PageSession, PageSessionAnalysis, PageSessionParent, PageSessionTool,
+    PageSubagent, PageTurn,
+};
+pub use session_compare::{PageCompareQuery, PageComparedSession, PageComparedTool, PageComparison};
+pub use session_cost::{PageSessionModel, PageSessionTokens};
+pub use session_events::{PageEvent, PageEventKind, PageEventList, PageEventRow, PageEventsQuery};
+pub use session_outline::{PageContextPoint, PageSessionOutline};
+pub use session_search::{PageSearchMatch, PageSearchQuery, PageSearchResults, PageSearchSession};
+pub use sessions::{
+    PageSessionClient, PageSessionFilters, PageSessionList, PageSessionProject, PageSessionRow,
+    PageSessionsQuery,
+};
 pub use status::PageStatus;
 
 /// What the dashboard knows besides the services of its process.
@@ -34,15 +55,15 @@ pub struct Dashboard {
     services: Arc<Services>,
     settings: DashboardSettings,
     started: Timestamp,
+    session_cache: session_cache::SessionCache,
 }
 
 impl Dashboard {
     pub fn new(services: Arc<Services>, settings: DashboardSettings) -> Dashboard {
-        Dashboard { services, settings, started: Timestamp::now() }
+        Dashboard { services, settings, started: Timestamp::now(), session_cache: Default::default() }
     }
 
     /// The index of sessions.
-    #[expect(dead_code, reason = "the next pages use it")]
     fn trace(&self) -> Result<&Arc<Trace>, PageError> {
         let missing = || PageError::new(PageErrorKind::Unavailable, "past sessions are not served here");
         Ok(&self.services.sessions().ok_or_else(missing)?.trace)

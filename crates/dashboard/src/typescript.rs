@@ -8,6 +8,15 @@ use ts_rs::{Config, TS, TypeVisitor};
 /// What the page receives; types inside of these are found by themselves.
 fn collect(types: &mut Types) {
     types.visit::<crate::PageStatus>();
+    types.visit::<crate::PageSessionList>();
+    types.visit::<crate::PageSessionFilters>();
+    types.visit::<crate::PageSession>();
+    types.visit::<crate::PageSessionOutline>();
+    types.visit::<crate::PageSessionAnalysis>();
+    types.visit::<crate::PageEventList>();
+    types.visit::<crate::PageEvent>();
+    types.visit::<crate::PageSearchResults>();
+    types.visit::<crate::PageComparison>();
 }
 
 struct Types {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,11 @@ use bytes::Bytes;
 use http::uri::Authority;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tamis_dashboard::{Dashboard, PageError, PageErrorKind, page_file};
+use tamis_dashboard::{
+    Dashboard, PageCompareQuery, PageError, PageErrorKind, PageEventsQuery, PageSearchQuery,
+    PageSessionsQuery, page_file,
+};
+use tokio_util::sync::CancellationToken;
 
 use crate::body::{self, Bodies};
 use crate::guard::only_with_token;
@@ -53,6 +57,15 @@ pub(crate) fn routes(state: PageState, bodies: &Bodies) -> Router {
     let read_whole = || from_fn_with_state(bodies.clone(), body::read_whole);
     let data = Router::new()
         .route("/status", get(status))
+        .route("/sessions", get(sessions))
+        .route("/sessions/filters", get(session_filters))
+        .route("/sessions/{id}", get(session))
+        .route("/sessions/{id}/outline", get(session_outline))
+        .route("/sessions/{id}/events", get(session_events))
+        .route("/sessions/{id}/events/{number}", get(session_event))
+        .route("/sessions/{id}/analysis", get(session_analysis))
+        .route("/search", get(search_sessions))
+        .route("/compare", get(compare_sessions))
         .route("/link", post(link))
         .route("/leave", post(leave))
         .layer(read_whole())
@@ -136,6 +149,61 @@ fn port(headers: &HeaderMap) -> Option<u16> {
 
 async fn status(State(state): State<PageState>) -> Answer<impl Serialize> {
     read(&state, |dashboard| Ok(dashboard.status())).await
+}
+
+async fn sessions(
+    State(state): State<PageState>,
+    Query(query): Query<PageSessionsQuery>,
+) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.sessions(&query)).await
+}
+
+async fn session_filters(State(state): State<PageState>) -> Answer<impl Serialize> {
+    read(&state, Dashboard::session_filters).await
+}
+
+async fn session(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.session(&id)).await
+}
+
+async fn session_outline(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.session_outline(&id)).await
+}
+
+async fn session_events(
+    State(state): State<PageState>,
+    Path(id): Path<String>,
+    Query(query): Query<PageEventsQuery>,
+) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.session_events(&id, &query)).await
+}
+
+async fn session_event(
+    State(state): State<PageState>,
+    Path((id, number)): Path<(String, u64)>,
+) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.session_event(&id, number)).await
+}
+
+async fn session_analysis(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.session_analysis(&id)).await
+}
+
+async fn search_sessions(
+    State(state): State<PageState>,
+    Query(query): Query<PageSearchQuery>,
+) -> Answer<impl Serialize> {
+    // Dropped with the request: a search for which no reader waits any more ends.
+    let cancellation = CancellationToken::new();
+    let _cancelled = cancellation.clone().drop_guard();
+    read(&state, move |dashboard| dashboard.search_sessions(&query, &|| cancellation.is_cancelled())).await
+}
+
+async fn compare_sessions(
+    State(state): State<PageState>,
+    Query(query): Query<PageCompareQuery>,
+) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.compare_sessions(&query)).await
 }
 
 /// Reads away from the threads that serve connections.

@@ -16,7 +16,7 @@ pub(crate) use call_counts::*;
 pub(crate) use sessions::*;
 
 /// The version in the index's name. Raise it when what is stored changes: the index is then rebuilt.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 pub(crate) const COMPONENTS: &[Component] = &[Component {
     name: "trace",
@@ -48,13 +48,20 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             started INTEGER NOT NULL,       -- milliseconds since 1970; 0 when the log does not tell
             ended INTEGER NOT NULL,
             tokens INTEGER NOT NULL,        -- that it used itself
+            turns INTEGER NOT NULL,
+            failed INTEGER NOT NULL,        -- calls of tools
+            words TEXT NOT NULL,            -- its title and first prompt in lower case, which lists are filtered by
             inherited TEXT NOT NULL,        -- tokens that an earlier log counts
             tally TEXT NOT NULL,
             ledger BLOB NOT NULL,
             keys BLOB NOT NULL              -- of the ledger's requests
         ) STRICT;
         CREATE INDEX sessions_by_start ON sessions (started, id);
-        CREATE INDEX sessions_by_parent ON sessions (parent);
+        CREATE INDEX sessions_by_parent ON sessions (parent, relation, tokens);
+        -- All that selects and orders a list, since rows of the table are long.
+        CREATE INDEX sessions_listed ON sessions (
+            started, id, relation, provider, project, ended, tokens, turns, failed, native, root, words
+        );
         CREATE TABLE turns (
             log INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,
             number INTEGER NOT NULL,

@@ -69,7 +69,7 @@ impl Project {
 }
 
 /// Which sessions a query selects.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
     pub provider: Option<Client>,
     /// The beginning of a project's hash.
@@ -217,7 +217,7 @@ impl Trace {
     }
 }
 
-fn sum_tokens(session: &Session, subagents: &[Session]) -> u64 {
+pub(crate) fn sum_tokens(session: &Session, subagents: &[Session]) -> u64 {
     subagents.iter().fold(session.own_tokens, |sum, child| sum.saturating_add(child.own_tokens))
 }
 

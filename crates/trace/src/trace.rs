@@ -18,6 +18,7 @@ use crate::event_details::EventDetails;
 use crate::index::{self, IndexProgress, IndexRefresh};
 use crate::index_files::remove_outdated;
 use crate::indexed_log::IndexedLog;
+use crate::request_owners::RequestOwners;
 use crate::session::Session;
 use crate::summary::Turn;
 
@@ -32,6 +33,7 @@ pub struct Trace {
     /// When the logs were last checked, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
+    owners: Mutex<Option<(Generation, Arc<RequestOwners>)>>,
     pub(crate) calls: CallCounter,
 }
 
@@ -47,6 +49,7 @@ impl Trace {
             database: Mutex::new(None),
             looked: Mutex::new((None, 0)),
             blocks: Mutex::new(None),
+            owners: Mutex::new(None),
         }
     }
 
@@ -183,6 +186,18 @@ impl Trace {
         Ok(blocks)
     }
 
+    /// Which log counts each request.
+    pub(crate) fn owners(&self) -> Result<Arc<RequestOwners>, TraceError> {
+        let generation = self.generation()?;
+        let mut known = self.owners.lock();
+        if let Some((_, owners)) = known.as_ref().filter(|(of, _)| *of == generation) {
+            return Ok(Arc::clone(owners));
+        }
+        let owners = Arc::new(self.database()?.read(RequestOwners::read)?);
+        *known = Some((generation, Arc::clone(&owners)));
+        Ok(owners)
+    }
+
     /// A session's turns from this one on.
     pub fn turns(&self, session: &Session, from: u64, most: usize) -> Result<Vec<Turn>, TraceError> {
         Ok(self.database()?.read(|connection| db::turns(connection, session.log, from, most))?)
@@ -208,6 +223,35 @@ impl Trace {
         let failed = |source| TraceError::Log { path: log.source.path.clone(), source };
         let _ = block_events::read_blocks(&log, &blocks, &mut |number, event, _| {
             if number < from { ControlFlow::Continue(()) } else { visit(number, event) }
+        })
+        .map_err(failed)?;
+        Ok(())
+    }
+
+    /// The events in some ranges, given in order, as the log has them. Only the blocks that have them are read.
+    pub fn events_in(
+        &self,
+        session: &Session,
+        ranges: &[Range<u64>],
+        visit: &mut dyn FnMut(u64, &LogEvent<'_>),
+    ) -> Result<(), TraceError> {
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(()) };
+        let (log, mut blocks) = self.database()?.read(|connection| {
+            let log = db::log_of(connection, session.log)?;
+            Ok((log, db::blocks(connection, session.log, first.start)?))
+        })?;
+        let log = log.ok_or_else(|| TraceError::NoSuchSession { id: session.id.clone() })?;
+        let overlapping = |from: u64, end: u64| {
+            let next = ranges.partition_point(|range| range.end <= from);
+            ranges.get(next).is_some_and(|range| range.start < end)
+        };
+        blocks.retain(|block| overlapping(block.first_event, block.first_event + block.events));
+        let failed = |source| TraceError::Log { path: log.source.path.clone(), source };
+        let _ = block_events::read_blocks(&log, &blocks, &mut |number, event, _| {
+            if overlapping(number, number + 1) {
+                visit(number, event);
+            }
+            if number + 1 >= last.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .map_err(failed)?;
         Ok(())

@@ -79,6 +79,24 @@ impl Trace {
         Ok(all)
     }
 
+    /// The requests that a session's own log counts, with their models, whose names are empty when the log does not say. What an
+    /// earlier log counts is not among them.
+    pub fn visit_requests(
+        &self,
+        session: &Session,
+        mut visit: impl FnMut(&CountedRequest, &str),
+    ) -> Result<(), TraceError> {
+        let owners = if session.inherited.is_zero() { None } else { Some(self.owners()?) };
+        let account = self.account(session)?;
+        let counts = |request: &&CountedRequest| {
+            owners.as_ref().is_none_or(|owners| owners.counts(session.log, request.key))
+        };
+        for request in account.requests().iter().filter(counts) {
+            visit(request, account.model_of(request));
+        }
+        Ok(())
+    }
+
     /// What the sessions used, subagents' included, each request once. Limits of time hold for each request.
     pub fn usage(
         &self,

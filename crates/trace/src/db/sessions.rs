@@ -5,12 +5,14 @@ use tamis_logs::event::Millis;
 use tamis_logs::readers::Relation;
 use tamis_logs::usage::Tokens;
 use tamis_redact::Redacted;
-use tamis_store::rusqlite::{Connection, OptionalExtension, Row, params};
+use tamis_store::rusqlite::types::Value;
+use tamis_store::rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::{IndexedLog, LOG_COLUMNS, Sql, count, json, log, number, parsed};
 use crate::accounting::UsageAccount;
 use crate::session::{Project, Session, SessionFilter};
-use crate::summary::Turn;
+use crate::session_list::{SessionListQuery, SessionSort};
+use crate::summary::{SessionSummary, Turn};
 
 /// Removes the session of a log that has none any more.
 pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
@@ -42,8 +44,8 @@ pub(crate) fn turns(connection: &Connection, log: i64, from: u64, most: usize) -
 pub(crate) fn put_session(connection: &Connection, session: &Session) -> Sql<()> {
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO sessions (log, id, native, provider, project, root, parent, relation, started, ended, tokens,
-             inherited, tally, ledger, keys)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+             turns, failed, words, inherited, tally, ledger, keys)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?;
     let summary = &session.summary;
     let requests = summary.account.requests().iter();
@@ -61,12 +63,22 @@ pub(crate) fn put_session(connection: &Connection, session: &Session) -> Sql<()>
         started,
         summary.ended.unwrap_or(started),
         number(session.own_tokens),
+        number(summary.turns),
+        number(summary.failed_tools),
+        words_of(summary),
         json(&session.inherited),
         json(summary),
         summary.account.encode(),
         keys,
     ])?;
     Ok(())
+}
+
+/// What a list is filtered by besides columns.
+fn words_of(summary: &SessionSummary) -> String {
+    let texts: Vec<&str> =
+        [&summary.title, &summary.snippet].into_iter().flatten().map(|text| text.as_str()).collect();
+    texts.join("\n").to_lowercase()
 }
 
 const SESSION: &str = "SELECT log, id, native, provider, project, root, parent, relation, tokens, inherited, tally FROM sessions";
@@ -178,6 +190,76 @@ pub(crate) fn sessions_with_logs(
     let select =
         format!("SELECT {LOG_COLUMNS}, started, sessions.id FROM sessions JOIN logs ON logs.id = log");
     listed(connection, &select, filter, after, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
+}
+
+/// The logs of the sessions of a list, in its order.
+pub(crate) fn ordered_logs(connection: &Connection, query: &SessionListQuery) -> Sql<Vec<i64>> {
+    let SessionListQuery { filter, words, only_failed, sort } = query;
+    let mut values: Vec<Value> = Vec::new();
+    let mut conditions: Vec<String> = Vec::new();
+    let mut require = |condition: &str, value: Value| {
+        values.push(value);
+        conditions.push(condition.replace('?', &format!("?{}", values.len())));
+    };
+    if let Some(provider) = filter.provider {
+        require("provider = ?", provider.id().to_owned().into());
+    }
+    if let Some(project) = &filter.project {
+        require("substr(project, 1, length(?)) = ?", project.clone().into());
+    }
+    if let Some(since) = filter.since {
+        require("started > 0 AND ended >= ?", since.into());
+    }
+    if let Some(until) = filter.until {
+        require("started > 0 AND started <= ?", until.into());
+    }
+    if let Some(least) = filter.least_tokens {
+        require("tokens >= ?", number(least).into());
+    }
+    if let Some(most) = filter.most_tokens {
+        require("tokens <= ?", number(most).into());
+    }
+    for word in words.split_whitespace() {
+        let escaped = word.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
+        let condition = r"(words LIKE ? ESCAPE '\' OR root LIKE ? ESCAPE '\' OR id LIKE ? ESCAPE '\')";
+        require(condition, format!("%{escaped}%").into());
+    }
+    if *only_failed {
+        conditions.push("failed > 0".to_owned());
+    }
+    if !filter.with_subagents {
+        conditions.push("(relation IS NULL OR relation != 'subagent')".to_owned());
+    }
+    let order = match sort {
+        SessionSort::Started => "started DESC, id",
+        SessionSort::Ended => "ended DESC, id",
+        SessionSort::Turns => "turns DESC, started DESC, id",
+        SessionSort::Failed => "failed DESC, started DESC, id",
+        // Subagents of subagents are rare, and each would need a look of its own.
+        SessionSort::Tokens => {
+            "tokens + (SELECT total(child.tokens) FROM sessions AS child
+                WHERE child.parent = sessions.native AND child.relation = 'subagent') DESC, started DESC, id"
+        }
+    };
+    let condition = if conditions.is_empty() { "TRUE".to_owned() } else { conditions.join(" AND ") };
+    let select = format!("SELECT log FROM sessions WHERE {condition} ORDER BY {order}");
+    connection.prepare_cached(&select)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+}
+
+/// How many sessions each client has, subagents' not counted.
+pub(crate) fn sessions_by_client(connection: &Connection) -> Sql<Vec<(Client, u64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT provider, count(*) FROM sessions WHERE relation IS NULL OR relation != 'subagent'
+         GROUP BY provider ORDER BY count(*) DESC, provider",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, count(row, 1)?)))?;
+    rows.filter_map(|row| row.map(|(id, count)| Some((Client::with_id(&id)?, count))).transpose()).collect()
+}
+
+/// The session with this id of its client.
+pub(crate) fn session_with_native_id(connection: &Connection, native: &str) -> Sql<Option<Session>> {
+    sessions_with_prefix(connection, native, 1)
+        .map(|mut found| found.pop().filter(|one| one.native_id == native))
 }
 
 /// The subagents and forks of a session.

@@ -1,5 +1,7 @@
 //! A query, compiled for each stage of the search: n-grams for the Bloom filters, raw bytes for lines, patterns for events.
 
+use std::ops::Range;
+
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 use tamis_clients::Client;
@@ -32,6 +34,32 @@ impl CompiledQuery {
         text.find_searchable(|text| {
             self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.start())
         })
+    }
+
+    /// Where the patterns match in a text, in order and apart from each other, at most `most` times. Never in a secret.
+    pub fn find_all(&self, text: &Redacted, most: usize) -> Vec<Range<usize>> {
+        let searchable = text.searchable();
+        let mut found: Vec<Range<usize>> = self
+            .patterns
+            .iter()
+            .flat_map(|pattern| pattern.find_iter(&searchable).take(most))
+            .map(|found| found.range())
+            .filter(|range| !range.is_empty())
+            .collect();
+        found.sort_by_key(|range| (range.start, range.end));
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for range in found {
+            let (Some(start), Some(end)) =
+                (text.find_searchable(|_| Some(range.start)), text.find_searchable(|_| Some(range.end)))
+            else {
+                continue;
+            };
+            if start < end && ranges.last().is_none_or(|last| last.end <= start) {
+                ranges.push(start..end);
+            }
+        }
+        ranges.truncate(most);
+        ranges
     }
 
     pub fn of(search: &SearchRequest) -> Result<CompiledQuery, TraceError> {

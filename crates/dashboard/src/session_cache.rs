@@ -1,0 +1,153 @@
+//! What the pages of sessions keep between requests: the order of lists, costs, outlines and analyses. All of it is bounded, and
+//! made again when the sessions that it is about have changed.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tamis_trace::{SessionAnalysis, SessionListQuery, SessionOrder, Trace, TraceError};
+
+use crate::session_cost::SessionCost;
+use crate::session_outline::OutlineBuilder;
+
+/// How old the order of a list may be. Parts of it that are read one after the other should come from one order.
+const ORDER_AGE: Duration = Duration::from_secs(3);
+const MOST_ORDERS: usize = 8;
+const MOST_COSTS: usize = 50_000;
+const MOST_OUTLINES: usize = 4;
+const MOST_ANALYSES: usize = 16;
+/// How far the index may be behind the logs, unless reading them takes long.
+const BETWEEN_REFRESHES: Duration = Duration::from_secs(2);
+/// Reading the logs takes at most one part in this many of the time.
+const SHARE: u32 = 10;
+/// How long the first request waits for the logs to be read.
+const FIRST_WAIT: Duration = Duration::from_millis(1500);
+
+/// Its id, and how many events it had.
+type AnalysedSession = (String, u64);
+
+#[derive(Default)]
+pub(crate) struct SessionCache {
+    orders: Mutex<Vec<(SessionListQuery, Instant, Arc<SessionOrder>)>>,
+    costs: Mutex<HashMap<String, (u64, SessionCost)>>,
+    outlines: Mutex<Vec<(String, Arc<Mutex<OutlineBuilder>>)>>,
+    analyses: Mutex<Vec<(AnalysedSession, Arc<SessionAnalysis>)>>,
+    refresh: Arc<Mutex<RefreshState>>,
+}
+
+#[derive(Default)]
+struct RefreshState {
+    is_running: bool,
+    /// When the logs were read last, and how long that took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl SessionCache {
+    /// Has the logs read beside the request, if that was not done for a while. Whether the first reading goes on.
+    pub(crate) fn refresh(&self, trace: &Arc<Trace>) -> bool {
+        let mut state = self.refresh.lock();
+        let is_due = state.last.is_none_or(|(at, took)| at.elapsed() >= BETWEEN_REFRESHES.max(took * SHARE));
+        if state.is_running || !is_due {
+            return state.last.is_none();
+        }
+        state.is_running = true;
+        let is_first = state.last.is_none();
+        drop(state);
+        let (done, wait) = mpsc::channel();
+        let (trace, shared) = (Arc::clone(trace), Arc::clone(&self.refresh));
+        std::thread::spawn(move || {
+            let begun = Instant::now();
+            if let Err(error) = trace.refresh(&mut |_| ControlFlow::Continue(())) {
+                tracing::warn!(%error, "cannot read the logs of past sessions");
+            }
+            let mut state = shared.lock();
+            state.is_running = false;
+            state.last = Some((Instant::now(), begun.elapsed()));
+            drop(state);
+            let _ = done.send(());
+        });
+        is_first && wait.recv_timeout(FIRST_WAIT).is_err()
+    }
+
+    /// The order of a list, made at most every few seconds.
+    pub(crate) fn order(
+        &self,
+        trace: &Trace,
+        query: &SessionListQuery,
+    ) -> Result<Arc<SessionOrder>, TraceError> {
+        let mut orders = self.orders.lock();
+        orders.retain(|(_, made, _)| made.elapsed() < ORDER_AGE);
+        if let Some((_, _, order)) = orders.iter().find(|(known, ..)| known == query) {
+            return Ok(Arc::clone(order));
+        }
+        drop(orders);
+        let order = Arc::new(trace.session_order(query)?);
+        // An empty list is asked for again until the first logs are read.
+        if !order.is_empty() {
+            keep(&mut self.orders.lock(), MOST_ORDERS, (query.clone(), Instant::now(), Arc::clone(&order)));
+        }
+        Ok(order)
+    }
+
+    /// The cost of a session that used these tokens, computed once.
+    pub(crate) fn cost(
+        &self,
+        id: &str,
+        tokens: u64,
+        compute: impl FnOnce() -> Result<SessionCost, TraceError>,
+    ) -> Result<SessionCost, TraceError> {
+        if let Some((of, cost)) = self.costs.lock().get(id)
+            && *of == tokens
+        {
+            return Ok(cost.clone());
+        }
+        let cost = compute()?;
+        let mut costs = self.costs.lock();
+        if costs.len() >= MOST_COSTS {
+            costs.clear();
+        }
+        costs.insert(id.to_owned(), (tokens, cost.clone()));
+        Ok(cost)
+    }
+
+    /// The outline of a session, to be continued.
+    pub(crate) fn outline(&self, id: &str) -> Arc<Mutex<OutlineBuilder>> {
+        let mut outlines = self.outlines.lock();
+        if let Some(at) = outlines.iter().position(|(known, _)| known == id) {
+            let known = outlines.remove(at);
+            let outline = Arc::clone(&known.1);
+            outlines.push(known);
+            return outline;
+        }
+        let outline = Arc::new(Mutex::new(OutlineBuilder::default()));
+        keep(&mut outlines, MOST_OUTLINES, (id.to_owned(), Arc::clone(&outline)));
+        outline
+    }
+
+    /// The analysis of a session with this number of events.
+    pub(crate) fn analysis(
+        &self,
+        id: &str,
+        events: u64,
+        analyze: impl FnOnce() -> Result<SessionAnalysis, TraceError>,
+    ) -> Result<Arc<SessionAnalysis>, TraceError> {
+        let key = (id.to_owned(), events);
+        if let Some((_, analysis)) = self.analyses.lock().iter().find(|(known, _)| *known == key) {
+            return Ok(Arc::clone(analysis));
+        }
+        let analysis = Arc::new(analyze()?);
+        keep(&mut self.analyses.lock(), MOST_ANALYSES, (key, Arc::clone(&analysis)));
+        Ok(analysis)
+    }
+}
+
+/// Adds the newest, and removes the oldest beyond `most`.
+fn keep<T>(kept: &mut Vec<T>, most: usize, new: T) {
+    if kept.len() >= most {
+        kept.remove(0);
+    }
+    kept.push(new);
+}
