@@ -1,9 +1,13 @@
 //! All SQL of the ledger's tables. They hold counts and names, never a text or a goal.
 
 use tamis_store::Component;
-use tamis_store::rusqlite::{self, Connection, ToSql};
+use tamis_store::rusqlite::{self, Connection, OptionalExtension, ToSql};
 
 use crate::Caller;
+use crate::cut_list::{read_cuts, read_ranges};
+use crate::history::{
+    CallFilter, CallOutcome, CallPage, CallSpan, CallSummary, LedgerCall, PruneRecord, PruneRecovery,
+};
 use crate::ledger::{
     LedgerPrune, LedgerRecovery, LedgerTotals, PruneRow, PruneSavings, RecentPrune, RecoveryRow,
 };
@@ -52,12 +56,18 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
         ALTER TABLE prunes ADD COLUMN marker_tokens INTEGER;    -- of tokens_after
         ALTER TABLE recoveries ADD COLUMN call_id TEXT;
     ",
+        "
+        ALTER TABLE prunes ADD COLUMN cuts TEXT;                -- lines and causes, as `cut_list.rs` writes them
+        ALTER TABLE recoveries ADD COLUMN ranges TEXT;          -- lines: 6-44,48
+        CREATE INDEX prunes_by_id ON prunes (prune_id);
+        CREATE INDEX recoveries_by_id ON recoveries (prune_id);
+    ",
     ],
 }];
 
 pub(crate) fn insert_prune(connection: &Connection, row: &PruneRow) -> rusqlite::Result<()> {
     let elapsed_us = i64::try_from(row.elapsed.as_micros()).unwrap_or(i64::MAX);
-    let own: [(&str, &dyn ToSql); 8] = [
+    let own: [(&str, &dyn ToSql); 9] = [
         ("kind", &row.kind.name()),
         ("lines_before", &number(row.lines_before)),
         ("lines_after", &number(row.lines_after)),
@@ -66,12 +76,14 @@ pub(crate) fn insert_prune(connection: &Connection, row: &PruneRow) -> rusqlite:
         ("marker_tokens", &row.marker_tokens.map(number)),
         ("elapsed_us", &elapsed_us),
         ("fallback", &row.fallback.map(|warning| warning.code())),
+        ("cuts", &row.cuts),
     ];
     insert(connection, "prunes", &row.prune_id, row.at_ms, &row.caller, &own)
 }
 
 pub(crate) fn insert_recovery(connection: &Connection, row: &RecoveryRow) -> rusqlite::Result<()> {
-    let own: [(&str, &dyn ToSql); 2] = [("lines", &number(row.lines)), ("tokens", &number(row.tokens))];
+    let own: [(&str, &dyn ToSql); 3] =
+        [("lines", &number(row.lines)), ("tokens", &number(row.tokens)), ("ranges", &row.ranges)];
     insert(connection, "recoveries", &row.prune_id, row.at_ms, &row.caller, &own)
 }
 
@@ -173,6 +185,167 @@ pub(crate) fn recent_prunes(connection: &Connection, limit: usize) -> rusqlite::
         })
     })?;
     rows.collect()
+}
+
+/// The condition of a filter, for a query of `prunes` whose first parameters are those of [`filter_values`].
+fn condition(filter: &CallFilter) -> String {
+    let outcome = match filter.outcome {
+        CallOutcome::Any => "TRUE",
+        CallOutcome::Cut => "lines_after < lines_before",
+        CallOutcome::Whole => "lines_after >= lines_before",
+        CallOutcome::Recovered => {
+            "EXISTS (SELECT 1 FROM recoveries WHERE recoveries.prune_id = prunes.prune_id)"
+        }
+    };
+    let names = ["client", "tool", "session"].into_iter().enumerate();
+    let names = names.map(|(at, name)| format!("(?{0} IS NULL OR {name} = ?{0})", at + 1));
+    names.chain([outcome.to_owned()]).collect::<Vec<_>>().join(" AND ")
+}
+
+fn filter_values(filter: &CallFilter) -> [&dyn ToSql; 3] {
+    [&filter.client, &filter.tool, &filter.session]
+}
+
+const CALL: &str =
+    "prune_id, at, tool, door, client, session, project, model, kind, lines_before, lines_after,
+    tokens_before, tokens_after, marker_tokens, elapsed_us, fallback,
+    (SELECT count(*) FROM recoveries WHERE recoveries.prune_id = prunes.prune_id),
+    (SELECT coalesce(sum(tokens), 0) FROM recoveries WHERE recoveries.prune_id = prunes.prune_id)";
+
+fn call(row: &rusqlite::Row<'_>) -> rusqlite::Result<LedgerCall> {
+    Ok(LedgerCall {
+        prune_id: row.get(0)?,
+        at_ms: row.get(1)?,
+        tool: row.get(2)?,
+        door: row.get(3)?,
+        client: row.get(4)?,
+        session: row.get(5)?,
+        project: row.get(6)?,
+        model: row.get(7)?,
+        kind: row.get(8)?,
+        lines_before: row.get(9)?,
+        lines_after: row.get(10)?,
+        tokens_before: row.get(11)?,
+        tokens_after: row.get(12)?,
+        marker_tokens: row.get(13)?,
+        elapsed_us: row.get(14)?,
+        fallback: row.get(15)?,
+        recoveries: row.get(16)?,
+        recovered_tokens: row.get(17)?,
+    })
+}
+
+/// Calls that the filter accepts, the latest first.
+pub(crate) fn calls(
+    connection: &Connection,
+    filter: &CallFilter,
+    from: usize,
+    limit: usize,
+) -> rusqlite::Result<CallPage> {
+    let condition = condition(filter);
+    let values = filter_values(filter);
+    let count = format!("SELECT count(*) FROM prunes WHERE {condition}");
+    let total = connection.query_row(&count, values.as_slice(), |row| row.get(0))?;
+    let select = format!(
+        "SELECT {CALL} FROM prunes WHERE {condition} ORDER BY at DESC, id DESC LIMIT {} OFFSET {}",
+        number(limit),
+        number(from)
+    );
+    let mut query = connection.prepare(&select)?;
+    let calls = query.query_map(values.as_slice(), call)?.collect::<rusqlite::Result<_>>()?;
+    Ok(CallPage { total, calls })
+}
+
+/// Totals of the calls that the filter accepts.
+pub(crate) fn call_summary(
+    connection: &Connection,
+    filter: &CallFilter,
+    spans: usize,
+) -> rusqlite::Result<CallSummary> {
+    let condition = condition(filter);
+    let values = filter_values(filter);
+    let select = format!(
+        "SELECT count(*), count(fallback), coalesce(sum(lines_before), 0), coalesce(sum(lines_after), 0),
+                coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0),
+                coalesce(sum(lines_after < lines_before), 0), coalesce(min(at), 0), coalesce(max(at), 0)
+         FROM prunes WHERE {condition}"
+    );
+    let (mut totals, cut_calls, first, last) = connection.query_row(&select, values.as_slice(), |row| {
+        let totals = LedgerTotals {
+            calls: row.get(0)?,
+            fallbacks: row.get(1)?,
+            lines_before: row.get(2)?,
+            lines_after: row.get(3)?,
+            tokens_before: row.get(4)?,
+            tokens_after: row.get(5)?,
+            ..LedgerTotals::default()
+        };
+        Ok((totals, row.get(6)?, row.get::<_, i64>(7)?, row.get::<_, i64>(8)?))
+    })?;
+    let select = format!(
+        "SELECT count(*), coalesce(sum(lines), 0), coalesce(sum(tokens), 0) FROM recoveries
+         WHERE prune_id IN (SELECT prune_id FROM prunes WHERE {condition})"
+    );
+    (totals.recoveries, totals.recovered_lines, totals.recovered_tokens) =
+        connection
+            .query_row(&select, values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let width = ((last - first) / number(spans.max(1))).saturating_add(1);
+    let select = format!(
+        "SELECT (at - {first}) / {width}, sum(tokens_before), sum(tokens_after) FROM prunes
+         WHERE {condition} GROUP BY 1 ORDER BY 1"
+    );
+    let mut query = connection.prepare(&select)?;
+    let spans = query.query_map(values.as_slice(), |row| {
+        let at_ms = first + row.get::<_, i64>(0)? * width;
+        Ok(CallSpan { at_ms, tokens_before: row.get(1)?, tokens_after: row.get(2)? })
+    })?;
+    let spans = spans.collect::<rusqlite::Result<_>>()?;
+    let [clients, tools] = ["client", "tool"].map(|name| names(connection, name));
+    Ok(CallSummary { totals, cut_calls, clients: clients?, tools: tools?, spans })
+}
+
+/// The values of a column, the most frequent first.
+fn names(connection: &Connection, column: &str) -> rusqlite::Result<Vec<String>> {
+    let select = format!(
+        "SELECT {column} FROM prunes WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 100"
+    );
+    let mut query = connection.prepare(&select)?;
+    query.query_map([], |row| row.get(0))?.collect()
+}
+
+/// What is known about one prune.
+pub(crate) fn prune_record(connection: &Connection, prune_id: &str) -> rusqlite::Result<PruneRecord> {
+    let select = format!("SELECT {CALL} FROM prunes WHERE prune_id = ?1 ORDER BY at DESC, id DESC LIMIT 100");
+    let calls = connection.prepare(&select)?.query_map([prune_id], call)?.collect::<rusqlite::Result<_>>()?;
+    // The same id means the same cuts, so any call that has them will do.
+    let cuts: Option<String> = connection
+        .query_row(
+            "SELECT cuts FROM prunes WHERE prune_id = ?1 AND cuts IS NOT NULL AND fallback IS NULL LIMIT 1",
+            [prune_id],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let mut query = connection.prepare(
+        "SELECT at, tool, door, client, session, ranges, lines, tokens FROM recoveries WHERE prune_id = ?1
+         ORDER BY at, id LIMIT 1000",
+    )?;
+    let recoveries = query.query_map([prune_id], |row| {
+        Ok(PruneRecovery {
+            at_ms: row.get(0)?,
+            tool: row.get(1)?,
+            door: row.get(2)?,
+            client: row.get(3)?,
+            session: row.get(4)?,
+            ranges: row.get::<_, Option<String>>(5)?.as_deref().and_then(read_ranges),
+            lines: row.get(6)?,
+            tokens: row.get(7)?,
+        })
+    })?;
+    Ok(PruneRecord {
+        calls,
+        cuts: cuts.as_deref().and_then(read_cuts),
+        recoveries: recoveries.collect::<rusqlite::Result<_>>()?,
+    })
 }
 
 /// The prunes that cut something since `at_ms`, the earliest first.

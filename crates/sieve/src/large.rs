@@ -15,6 +15,7 @@ use tamis_prune::{Cut, EngineError, LargeSelector, LargeSurvey, LargeVerdict};
 use tamis_text::TextKind;
 
 use crate::Sieve;
+use crate::cut_list::{LedgerCut, write_cuts};
 use crate::ids::{PruneId, TextId};
 use crate::ledger::{PruneRow, milliseconds};
 use crate::marker::{MarkerForm, MarkerWriter, has_short_marker, least_short_block};
@@ -86,7 +87,7 @@ impl Sieve {
         match decided {
             Ok(decided) => {
                 let pruned = write_pruned(&spool, &decided, request, output, started)?;
-                self.record(&pruned, caller, started);
+                self.record(&pruned, &decided.verdict.cuts, caller, started);
                 Ok(pruned)
             }
             Err(why) => {
@@ -130,7 +131,7 @@ impl Sieve {
         Ok(Decided { id, text, verdict })
     }
 
-    fn record(&self, pruned: &LargePruned, caller: &Caller, started: Instant) {
+    fn record(&self, pruned: &LargePruned, cuts: &[Cut], caller: &Caller, started: Instant) {
         let (Some(store), Some(prune_id)) = (&self.store, &pruned.prune_id) else { return };
         store.ledger.record_prune(PruneRow {
             prune_id: prune_id.clone(),
@@ -144,6 +145,7 @@ impl Sieve {
             marker_tokens: None,
             elapsed: started.elapsed(),
             fallback: None,
+            cuts: write_cuts(cuts.iter().map(LedgerCut::of_cut)),
         });
     }
 }

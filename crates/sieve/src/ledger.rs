@@ -11,6 +11,7 @@ use tamis_store::{Database, StoreError, Writer};
 use tamis_text::TextKind;
 
 use crate::db;
+use crate::history::{CallFilter, CallPage, CallSummary, PruneRecord};
 use crate::request::{Caller, PruneWarning};
 
 /// Names that callers give themselves are truncated to this.
@@ -98,6 +99,8 @@ pub(crate) struct PruneRow {
     pub(crate) marker_tokens: Option<usize>,
     pub(crate) elapsed: Duration,
     pub(crate) fallback: Option<PruneWarning>,
+    /// None if there are too many to keep.
+    pub(crate) cuts: Option<String>,
 }
 
 pub(crate) struct RecoveryRow {
@@ -106,6 +109,8 @@ pub(crate) struct RecoveryRow {
     pub(crate) caller: Caller,
     pub(crate) lines: usize,
     pub(crate) tokens: usize,
+    /// None if there are too many to keep.
+    pub(crate) ranges: Option<String>,
 }
 
 pub(crate) struct Ledger {
@@ -178,6 +183,26 @@ impl Ledger {
         let read = |connection: &Connection| {
             Ok((db::prunes_since(connection, at_ms)?, db::recoveries_since(connection, at_ms)?))
         };
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
+    }
+
+    pub(crate) fn calls(
+        &self,
+        filter: &CallFilter,
+        from: usize,
+        limit: usize,
+    ) -> Result<CallPage, StoreError> {
+        let read = |connection: &Connection| db::calls(connection, filter, from, limit);
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
+    }
+
+    pub(crate) fn call_summary(&self, filter: &CallFilter, spans: usize) -> Result<CallSummary, StoreError> {
+        let read = |connection: &Connection| db::call_summary(connection, filter, spans);
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
+    }
+
+    pub(crate) fn prune_record(&self, prune_id: &str) -> Result<PruneRecord, StoreError> {
+        let read = |connection: &Connection| db::prune_record(connection, prune_id);
         Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
     }
 

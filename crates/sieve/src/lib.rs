@@ -1,12 +1,15 @@
 //! The sieve: every text that may be cut goes through it. It runs the engine, stores the original, writes the markers and
 //! records the call.
 //!
-//! Entry points: [`Sieve::prune`], [`Sieve::recover`], [`Sieve::clean_up_if_due`], [`Sieve::storage_report`].
+//! Entry points: [`Sieve::prune`], [`Sieve::recover`], [`Sieve::clean_up_if_due`], [`Sieve::storage_report`]; [`Sieve::calls`] and
+//! [`Sieve::prune_record`] for what was done, [`Sieve::trial`] for what would be.
 //!
 //! Never cuts a text whose original it could not store, and never fails a prune: on any problem the text is returned whole
 //! with a warning. Never rewrites a kept line. The ledger holds counts and names, never a text or a goal.
 
+mod cut_list;
 mod db;
+mod history;
 mod ids;
 mod large;
 mod ledger;
@@ -20,6 +23,7 @@ mod request;
 mod retention;
 mod settings;
 mod shared_files;
+mod trial;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -27,11 +31,17 @@ use std::time::{Duration, SystemTime};
 
 use tamis_store::{DataDir, StoreError};
 
+use cut_list::write_ranges;
 use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
 use originals::spool::text_of;
 use originals::{OriginalError, OriginalStore};
 
+pub use cut_list::LedgerCut;
+pub use history::{
+    CallFilter, CallOutcome, CallPage, CallSpan, CallSummary, LedgerCall, OriginalLines, PruneRecord,
+    PruneRecovery, RepeatedCut,
+};
 pub use large::{LargePruneRequest, LargePruned};
 pub use ledger::{LedgerPrune, LedgerRecovery, LedgerTotals, PruneSavings, RecentPrune};
 pub use marker::{MarkerForm, is_marker, prune_ids_in};
@@ -44,6 +54,7 @@ pub use render::CutAnnotation;
 pub use request::{Caller, PruneOptions, PruneRequest, PruneStats, PruneWarning, Pruned};
 pub use retention::{CleanUpReport, PurgeRequest, StorageReport};
 pub use settings::SieveSettings;
+pub use trial::{PruneTrial, TrialResult};
 
 /// Engine, recovery and ledger together. Threads share it by reference; several processes may use one data folder.
 pub struct Sieve {
@@ -113,6 +124,7 @@ impl Sieve {
             caller: caller.clone(),
             lines: usize::try_from(lines).unwrap_or(usize::MAX),
             tokens: tamis_text::estimate_tokens(&recovered.raw_text),
+            ranges: write_ranges(ranges.iter().map(|range| (range.start_line, range.end_line))),
         });
         Ok(recovered)
     }

@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Instant, SystemTime};
 
-use tamis_prune::{EngineError, EngineRequest, EngineVerdict};
+use tamis_prune::{Cut, EngineError, EngineRequest, EngineVerdict};
 use tamis_text::{estimate_tokens, line_count, split_lines};
 
 use crate::Sieve;
+use crate::cut_list::{LedgerCut, write_cuts};
 use crate::ids::PruneId;
 use crate::ledger::{PruneRow, milliseconds};
 use crate::marker::{MarkerForm, has_short_marker, least_block_bytes};
@@ -191,23 +192,33 @@ impl Sieve {
                 InvalidCuts::Limits => PruneWarning::ConstraintsUnmet,
             }
         })?;
-        let options = RenderOptions {
-            annotate_lines: request.options.annotate_lines,
-            include_markers: request.options.include_markers,
-            markers: request.options.markers,
-            in_place: request.options.in_place,
-            has_earlier_markers: has_short_marker(request.text),
-        };
-        let lines = split_lines(request.text);
-        let mut rendered = render(&lines, &verdict.cuts, id, options);
-        if options.markers == MarkerForm::Short && !is_worth_marking(&lines, &rendered.annotations) {
-            rendered = render(&lines, &[], id, options);
-        }
+        let rendered = render_worthwhile(request, id, &split_lines(request.text), &verdict.cuts);
         if interrupted() {
             return Err(PruneWarning::Timeout);
         }
         Ok((rendered, verdict.scores))
     }
+}
+
+/// Renders the text without the cuts; whole if they save less than their markers add.
+pub(crate) fn render_worthwhile(
+    request: &PruneRequest<'_>,
+    id: &PruneId,
+    lines: &[&str],
+    cuts: &[Cut],
+) -> Rendered {
+    let options = RenderOptions {
+        annotate_lines: request.options.annotate_lines,
+        include_markers: request.options.include_markers,
+        markers: request.options.markers,
+        in_place: request.options.in_place,
+        has_earlier_markers: has_short_marker(request.text),
+    };
+    let rendered = render(lines, cuts, id, options);
+    if options.markers == MarkerForm::Short && !is_worth_marking(lines, &rendered.annotations) {
+        return render(lines, &[], id, options);
+    }
+    rendered
 }
 
 /// A prune that is stored, but not recorded in the ledger.
@@ -227,6 +238,7 @@ fn row_of(request: &PruneRequest<'_>, caller: &Caller, started: Instant, pruned:
         marker_tokens: Some(marker_tokens(&pruned.annotations)),
         elapsed: started.elapsed(),
         fallback: pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback),
+        cuts: write_cuts(pruned.annotations.iter().map(LedgerCut::of)),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tamis_prune::{Cut, CutCause, PruneLimits};
+use tamis_prune::{Cut, CutCause, CutReason, PruneLimits};
 
 use crate::ids::PruneId;
 use crate::marker::{MarkerForm, MarkerWriter, line_count, reason};
@@ -22,6 +22,9 @@ pub struct CutAnnotation {
     pub reason: String,
     /// The marker line that stands for the block, or would if `include_markers` were set.
     pub marker: String,
+    /// The facts that the reason is worded from.
+    #[serde(skip)]
+    pub facts: CutReason,
 }
 
 impl CutAnnotation {
@@ -123,6 +126,7 @@ pub(crate) fn render(lines: &[&str], cuts: &[Cut], id: &PruneId, options: Render
             pruned_line_count: line_count(cut),
             reason: reason(options.markers, &cut.reason),
             marker,
+            facts: cut.reason.clone(),
         });
     }
     keep(&mut output, next, lines.len());

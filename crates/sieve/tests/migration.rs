@@ -60,7 +60,7 @@ fn a_ledger_of_version_1_keeps_its_rows_and_takes_new_ones() {
     };
     let read = || sieve.ledger_since(SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(read(), (vec![old.clone()], vec![recovery.clone()]));
-    assert!(folder.path().join("state.db.before-ledger-2").exists(), "copied before it was changed");
+    assert!(folder.path().join("state.db.before-ledger-3").exists(), "copied before it was changed");
 
     let caller = Caller { call_id: Some("toolu_1".into()), ..caller() };
     let text = "some words in a line\n".repeat(30);
