@@ -9,7 +9,10 @@ mod write;
 use jiff::Timestamp;
 use tamis_redact::{Redact, Redacted};
 
-pub use resume::{ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff};
+pub(crate) use resume::latest_handoffs;
+pub use resume::{
+    HandoffSummary, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
+};
 pub use write::{ArtifactError, write_artifact, write_handoff};
 
 use crate::{NotFound, Reference, ResearchFinding, ResearchReport, joined};

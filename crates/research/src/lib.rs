@@ -20,6 +20,7 @@ mod locate;
 mod model;
 mod question;
 mod reader;
+mod reference_lines;
 mod report;
 mod researcher;
 mod role_runner;
@@ -29,17 +30,20 @@ mod worker_pool;
 
 pub use error::{RoleError, RoleErrorKind};
 pub use handoff::{
-    ArtifactError, Handoff, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
-    write_artifact, write_handoff,
+    ArtifactError, Handoff, HandoffSummary, ReferenceState, ResumeError, ResumedHandoff, list_handoffs,
+    resume_handoff, write_artifact, write_handoff,
 };
 pub use limits::{ReadBudget, ResearchConstraints, ResearchLimits, ResearchUsage};
 pub use locate::Category;
 pub use model::{Model, ModelLimits, ModelSettings, ModelTask, ModelUse};
 pub use reader::{BoundedReader, SourceFile, SourceReadError};
+pub use reference_lines::{ReferenceError, ReferenceLines};
 pub use report::{
     Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote, ResearchFinding,
     ResearchReport, Role, RoleOutcome, RoleTiming, RunRecord, joined,
 };
-pub use researcher::{ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, Researcher};
+pub use researcher::{
+    ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, ResearchStep, Researcher,
+};
 pub use role_runner::{CustomRoles, RoleTask};
 pub use worker_pool::{QueueFull, WorkerPool};

@@ -2,7 +2,7 @@
 
 mod request;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,10 +11,13 @@ use tamis_code_index::{IndexSettings, Indexer};
 use tamis_codebase::{RootError, Roots, StopSignal};
 use tamis_redact::Redacted;
 
+use crate::handoff::latest_handoffs;
+use crate::reference_lines::read_reference;
 use crate::role_runner::{CustomRoles, RoleRunner};
 use crate::{
-    ArtifactError, Handoff, Model, ResearchConstraints, ResearchLimits, ResearchReport, ResumeError,
-    ResumedHandoff, Role, WorkerPool, resume_handoff, write_handoff,
+    ArtifactError, Handoff, HandoffSummary, Model, Reference, ReferenceError, ReferenceLines,
+    ResearchConstraints, ResearchLimits, ResearchReport, ResumeError, ResumedHandoff, Role, WorkerPool,
+    resume_handoff, write_handoff,
 };
 use request::RequestRun;
 
@@ -71,7 +74,17 @@ pub enum ResearchError {
 pub struct ResearchProgress {
     pub done: u64,
     pub total: u64,
+    pub step: ResearchStep,
     pub message: String,
+}
+
+/// What a request has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResearchStep {
+    Began(Role),
+    Ended(Role),
+    Composing,
+    Writing,
 }
 
 /// Maximum characters of a question.
@@ -130,6 +143,44 @@ impl Researcher {
         constraints.push(self.settings.limits.render());
         constraints.push("timeouts: none".to_owned());
         write_handoff(&self.settings.artifacts, Handoff { constraints, ..handoff }, Timestamp::now())
+    }
+
+    /// The latest handoffs, the last first. What is not a handoff is left out.
+    pub fn latest_handoffs(&self, limit: usize) -> Result<Vec<HandoffSummary>, ResumeError> {
+        latest_handoffs(&self.settings.artifacts, limit)
+    }
+
+    /// The folder of memos and handoffs.
+    pub fn artifacts(&self) -> &Path {
+        &self.settings.artifacts
+    }
+
+    /// The lines of a reference of a report for these roots (all roots if there are none), with some lines around them.
+    pub fn reference_lines(
+        &self,
+        reference: &Reference,
+        roots: &[PathBuf],
+        around: usize,
+    ) -> Result<ReferenceLines, ReferenceError> {
+        let all = [Some(&self.settings.roots), self.settings.thoughts.as_ref()];
+        let mut outcome = Err(ReferenceError::NotFound { reference: reference.to_string() });
+        for all in all.into_iter().flatten() {
+            // A server may outlive its roots.
+            let all = all.reopened().0;
+            // A report for all roots lists the roots of notes too, which are not among the others.
+            let some: Vec<PathBuf> =
+                roots.iter().filter(|root| all.narrowed(&[(*root).clone()]).is_ok()).cloned().collect();
+            if some.is_empty() != roots.is_empty() {
+                continue;
+            }
+            let all = if some.is_empty() { all } else { all.narrowed(&some)? };
+            match read_reference(&all, reference, around) {
+                Err(ReferenceError::NotFound { .. }) => {}
+                found => return found,
+            }
+            outcome = Err(ReferenceError::NotFound { reference: reference.to_string() });
+        }
+        outcome
     }
 
     /// Reads a handoff by its path or name, or the latest one.

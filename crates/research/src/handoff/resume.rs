@@ -102,6 +102,28 @@ pub fn list_handoffs(root: &Path) -> Result<Vec<String>, ResumeError> {
     }
 }
 
+/// A handoff in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandoffSummary {
+    /// The name of its file, by which it is read.
+    pub name: String,
+    pub question: Redacted,
+    pub written: Option<Timestamp>,
+    pub references: usize,
+}
+
+/// The latest handoffs in the folder for artifacts, the last first. What is not a handoff is left out.
+pub(crate) fn latest_handoffs(root: &Path, limit: usize) -> Result<Vec<HandoffSummary>, ResumeError> {
+    let Some(folder) = open(root)? else { return Ok(Vec::new()) };
+    let summary = |name: String| {
+        let place = tamis_codebase::RootedPath { root: 0, path: name.clone() };
+        let handoff = parse(&folder.read_text(&place, LARGEST).ok()?)?.tidy();
+        let (written, references) = (handoff.written, handoff.references.len());
+        Some(HandoffSummary { name, question: handoff.question.into(), written, references })
+    };
+    Ok(names(&folder).into_iter().filter_map(summary).take(limit).collect())
+}
+
 /// Reads a handoff: the one at a path or of a name in the folder for artifacts, or the latest one; and looks in `roots` for
 /// what it refers to.
 pub fn resume_handoff(

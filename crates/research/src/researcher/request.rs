@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tamis_codebase::{RootError, StopSignal};
 
-use super::{MAX_QUESTION_LENGTH, ResearchError, ResearchProgress, ResearchRequest, Researcher, shown};
+use super::{
+    MAX_QUESTION_LENGTH, ResearchError, ResearchProgress, ResearchRequest, ResearchStep, Researcher, shown,
+};
 use crate::model::RoleRun;
 use crate::question::Question;
 use crate::role_runner::RoleRunner;
@@ -135,7 +137,7 @@ impl<'a> RequestRun<'a> {
         self.steps = 2 * (others.len() as u64 + 1) + 1 + u64::from(artifact);
         let located = self.locate(true);
         self.run_in_parallel(&others, located);
-        self.report_progress("composing the answer".to_owned());
+        self.report_progress(ResearchStep::Composing, "composing the answer".to_owned());
         let notes = self.run_notes();
         let mut answer = synthesise(&self.report.roles, &notes);
         add_passages(&mut answer, further_passages(&self.job.locations));
@@ -152,7 +154,7 @@ impl<'a> RequestRun<'a> {
         if self.stop.token().is_cancelled() {
             return;
         }
-        self.report_progress("writing the artifact".to_owned());
+        self.report_progress(ResearchStep::Writing, "writing the artifact".to_owned());
         match write_artifact(&self.researcher.settings.artifacts, &self.report, Timestamp::now()) {
             Ok(path) => self.report.artifact_path = Some(path.to_string_lossy().into_owned()),
             Err(error) => self.report.run.partial.push(bounded(NoteFact::NoArtifact(error.to_string()))),
@@ -200,7 +202,7 @@ impl<'a> RequestRun<'a> {
     /// Finds the locations where the other roles begin, and records the locator's outcome if it is requested.
     fn locate(&mut self, with_finding: bool) -> Result<(), RoleError> {
         self.report.run.roles.push(Role::Locator);
-        self.report_progress("locator begins".to_owned());
+        self.report_progress(ResearchStep::Began(Role::Locator), "locator begins".to_owned());
         let (job, start) = (self.job.clone(), Start::now());
         let (send, ended) = channel();
         self.spawn(Role::Locator, &send, move |runner, stop| runner.locate(job, with_finding, stop));
@@ -223,7 +225,9 @@ impl<'a> RequestRun<'a> {
         };
         match run {
             Some(run) => self.record(Role::Locator, run, start.until(end)),
-            None => self.report_progress("locator ended".to_owned()),
+            None => {
+                self.report_progress(ResearchStep::Ended(Role::Locator), "locator ended".to_owned());
+            }
         }
         located
     }
@@ -237,7 +241,7 @@ impl<'a> RequestRun<'a> {
             (0..roles.len()).map(|number| Arc::new(self.job.reader.share(number, roles.len()))).collect();
         for (&role, reader) in roles.iter().zip(shares) {
             self.report.run.roles.push(role);
-            self.report_progress(format!("{} begins", role.key()));
+            self.report_progress(ResearchStep::Began(role), format!("{} begins", role.key()));
             running.insert(role, Start::now());
             match &located {
                 Ok(()) => {
@@ -309,13 +313,13 @@ impl<'a> RequestRun<'a> {
             }
         };
         self.report.roles.insert(role, RoleOutcome { result, timing });
-        self.report_progress(message);
+        self.report_progress(ResearchStep::Ended(role), message);
     }
 
-    fn report_progress(&mut self, message: String) {
+    fn report_progress(&mut self, step: ResearchStep, message: String) {
         self.steps_done += 1;
         let (done, total) = (self.steps_done, self.steps.max(self.steps_done));
-        (self.progress)(ResearchProgress { done, total, message });
+        (self.progress)(ResearchProgress { done, total, step, message });
     }
 }
 

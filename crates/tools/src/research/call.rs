@@ -27,7 +27,8 @@ impl Research {
         Research { researcher: Err(why) }
     }
 
-    pub(crate) fn researcher(&self) -> Result<&Arc<Researcher>, Failure> {
+    /// The researcher; the failure says why there is none.
+    pub fn researcher(&self) -> Result<&Arc<Researcher>, Failure> {
         self.researcher.as_ref().map_err(|why| no_roots(why))
     }
 }
