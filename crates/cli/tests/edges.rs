@@ -54,7 +54,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("gateway", &["http", "process", "sieve", "tools"]),
     (
         "dashboard",
-        &["agents", "clients", "coordinator", "gain", "logs", "redact", "sieve", "text", "tools", "trace"],
+        &[
+            "agents",
+            "clients",
+            "codebase",
+            "coordinator",
+            "gain",
+            "logs",
+            "prune",
+            "redact",
+            "research",
+            "sieve",
+            "text",
+            "tools",
+            "trace",
+        ],
     ),
     ("server", &["agents", "coordinator", "dashboard", "redact", "tools"]),
     (

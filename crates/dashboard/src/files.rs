@@ -11,18 +11,8 @@ const INDEX: PageFile =
     PageFile { content_type: "text/html; charset=utf-8", bytes: include_bytes!("../page/index.html") };
 
 /// The first parts of the paths that the page itself tells apart.
-const VIEWS: [&str; 10] = [
-    "agents",
-    "compare",
-    "components",
-    "prunes",
-    "research",
-    "search",
-    "sessions",
-    "settings",
-    "try",
-    "",
-];
+const VIEWS: [&str; 10] =
+    ["agents", "compare", "components", "prunes", "research", "search", "sessions", "settings", "try", ""];
 
 /// The file at a path; none if the path is not the page's. All views of the page are one file.
 pub fn page_file(path: &str) -> Option<PageFile> {

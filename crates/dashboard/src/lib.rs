@@ -8,6 +8,8 @@
 
 mod error;
 mod files;
+mod prunes;
+mod research;
 mod session;
 mod session_cache;
 mod session_compare;
@@ -17,6 +19,7 @@ mod session_outline;
 mod session_search;
 mod sessions;
 mod status;
+mod trial;
 #[cfg(test)]
 mod typescript;
 
@@ -29,6 +32,15 @@ use tamis_trace::Trace;
 
 pub use error::{PageError, PageErrorKind};
 pub use files::{PageFile, page_file};
+pub use prunes::{
+    PageCut, PageCutCause, PageOriginalLines, PagePrune, PagePruneDetails, PagePruneList, PagePruneOutcome,
+    PagePruneQuery, PagePruneSpan, PagePruneSummary, PageRecovery,
+};
+pub use research::{
+    PageConfidence, PageFinding, PageHandoff, PageHandoffReference, PageHandoffRow, PageReferenceLines,
+    PageReferenceQuery, PageReferenceState, PageReport, PageResearch, PageResearchEvent, PageResearchRequest,
+    PageResearchStep, PageRoleOutcome,
+};
 pub use session::{
     PageDeduction, PageInsight, PageSession, PageSessionAnalysis, PageSessionParent, PageSessionTool,
     PageSubagent, PageTurn,
@@ -43,6 +55,7 @@ pub use sessions::{
     PageSessionsQuery,
 };
 pub use status::PageStatus;
+pub use trial::{PageCutReason, PageTrial, PageTrialRequest, PageTrialResult};
 
 /// What the dashboard knows besides the services of its process.
 pub struct DashboardSettings {

@@ -17,6 +17,16 @@ fn collect(types: &mut Types) {
     types.visit::<crate::PageEvent>();
     types.visit::<crate::PageSearchResults>();
     types.visit::<crate::PageComparison>();
+    types.visit::<crate::PagePruneList>();
+    types.visit::<crate::PagePruneOutcome>();
+    types.visit::<crate::PagePruneSummary>();
+    types.visit::<crate::PagePruneDetails>();
+    types.visit::<crate::PageOriginalLines>();
+    types.visit::<crate::PageTrial>();
+    types.visit::<crate::PageResearch>();
+    types.visit::<crate::PageHandoff>();
+    types.visit::<crate::PageResearchEvent>();
+    types.visit::<crate::PageReferenceLines>();
 }
 
 struct Types {

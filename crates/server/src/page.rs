@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::body::{self, Bodies};
 use crate::guard::only_with_token;
+use crate::page_prunes;
 use crate::page_session::{CodeRefusal, PageSessions, clear_cookie, set_cookie};
 
 /// Where the page sends its one-time code. Open to all: the code is the credential.
@@ -43,7 +44,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-type Answer<T> = Result<axum::Json<T>, PageFailure>;
+pub(crate) type Answer<T> = Result<axum::Json<T>, PageFailure>;
 
 /// What these routes need.
 #[derive(Clone)]
@@ -68,6 +69,7 @@ pub(crate) fn routes(state: PageState, bodies: &Bodies) -> Router {
         .route("/compare", get(compare_sessions))
         .route("/link", post(link))
         .route("/leave", post(leave))
+        .merge(page_prunes::routes())
         .layer(read_whole())
         .layer(from_fn(only_with_token));
     let open = Router::new().route("/enter", post(enter)).layer(read_whole());
@@ -207,7 +209,7 @@ async fn compare_sessions(
 }
 
 /// Reads away from the threads that serve connections.
-async fn read<T: Serialize + Send + 'static>(
+pub(crate) async fn read<T: Serialize + Send + 'static>(
     state: &PageState,
     read: impl FnOnce(&Dashboard) -> Result<T, PageError> + Send + 'static,
 ) -> Answer<T> {
@@ -218,7 +220,7 @@ async fn read<T: Serialize + Send + 'static>(
 }
 
 /// An error as an answer.
-struct PageFailure(PageError);
+pub(crate) struct PageFailure(pub(crate) PageError);
 
 impl From<PageError> for PageFailure {
     fn from(error: PageError) -> PageFailure {

@@ -14,6 +14,8 @@ export type PageComparison = { sides: [PageComparedSession, PageComparedSession]
  */
 tools: Array<PageComparedTool>, };
 
+export type PageConfidence = "low" | "medium" | "high";
+
 export type PageContextPoint = { event: number, at: number | null, 
 /**
  * Tokens that the model read.
@@ -23,6 +25,20 @@ context: number,
  * Of these, from the cache.
  */
 cached: number, output: number, };
+
+export type PageCut = { 
+/**
+ * 1-based, inclusive.
+ */
+from: number, to: number, cause: PageCutCause, 
+/**
+ * The definition, section or earlier result that it belongs to, where that is known.
+ */
+place: string | null, };
+
+export type PageCutCause = "repetitions" | "tests" | "header" | "comments" | "unrelated" | "less_relevant" | "already_shown";
+
+export type PageCutReason = { cause: PageCutCause, place: string | null, };
 
 export type PageDeduction = { lens: string, what: string, count: number, points: number, };
 
@@ -78,11 +94,141 @@ partner: number | null,
  */
 context: number | null, output: number | null, };
 
+export type PageFinding = { summary: string, key_findings: Array<string>, 
+/**
+ * `path`, `path:line`, `path:first-last`. They are names of files, and passed back as they are.
+ */
+references: Array<string>, confidence: PageConfidence, notes: Array<string>, };
+
+export type PageHandoff = { name: string, path: string, written: number | null, question: string, summary: string, key_findings: Array<string>, references: Array<PageHandoffReference>, constraints: Array<string>, notes: string | null, };
+
+export type PageHandoffReference = { reference: string, state: PageReferenceState, };
+
+export type PageHandoffRow = { name: string, question: string, written: number | null, references: number, };
+
 export type PageInsight = { 
 /**
  * `critical`, `warning` or `info`.
  */
 severity: string, lens: string, message: string, turn: number, event: number, };
+
+export type PageOriginalLines = { 
+/**
+ * The number of the first line.
+ */
+from: number, lines: Array<string>, 
+/**
+ * The lines of the whole text; none if it is too large to be counted.
+ */
+total: number | null, };
+
+export type PagePrune = { id: string, at: number, tool: string, door: string, client: string | null, session: string | null, project: string | null, model: string | null, kind: string, 
+/**
+ * Counted with the empty line after a last newline.
+ */
+lines_before: number, lines_after: number, tokens_before: number, tokens_after: number, 
+/**
+ * Of those after, the markers, where they were counted.
+ */
+marker_tokens: number | null, elapsed_us: number, 
+/**
+ * Why nothing was cut, where that is a problem.
+ */
+fallback: string | null, recoveries: number, recovered_tokens: number, 
+/**
+ * Whether the original can still be recovered.
+ */
+is_kept: boolean, 
+/**
+ * While the original is kept.
+ */
+goal: string | null, };
+
+export type PagePruneDetails = { id: string, 
+/**
+ * The calls that got this id, the latest first. None if the ledger no longer has them.
+ */
+calls: Array<PagePrune>, is_kept: boolean, goal: string | null, 
+/**
+ * None: not known.
+ */
+cuts: Array<PageCut> | null, 
+/**
+ * Whether the cuts were worked out again, because they were not recorded.
+ */
+is_repeated: boolean, recoveries: Array<PageRecovery>, };
+
+export type PagePruneList = { total: number, rows: Array<PagePrune>, };
+
+export type PagePruneOutcome = "any" | "cut" | "whole" | "recovered";
+
+export type PagePruneSpan = { at: number, tokens_before: number, tokens_after: number, };
+
+export type PagePruneSummary = { calls: number, cut_calls: number, fallbacks: number, lines_before: number, lines_after: number, tokens_before: number, tokens_after: number, recoveries: number, recovered_tokens: number, clients: Array<string>, tools: Array<string>, 
+/**
+ * The course over time.
+ */
+spans: Array<PagePruneSpan>, 
+/**
+ * Why rows of the ledger are missing, if that is known.
+ */
+problem: string | null, };
+
+export type PageRecovery = { at: number, tool: string, door: string, client: string | null, session: string | null, 
+/**
+ * 1-based, inclusive. None: not recorded.
+ */
+ranges: Array<[number, number]> | null, lines: number, tokens: number, };
+
+export type PageReferenceLines = { path: string, 
+/**
+ * The number of the first line.
+ */
+from: number, lines: Array<string>, 
+/**
+ * The lines that the reference names.
+ */
+named: [number, number] | null, 
+/**
+ * The lines of the file.
+ */
+total: number, };
+
+export type PageReferenceState = "unchanged" | "changed" | "line_gone" | "missing";
+
+export type PageReport = { question: string, roots: Array<string>, 
+/**
+ * What all roles found out together; none if one role was asked.
+ */
+synthesis: PageFinding | null, roles: Array<PageRoleOutcome>, keywords: Array<string>, models: Array<string>, files_scanned: number, files_read: number, elapsed_ms: number, 
+/**
+ * What is missing, and why.
+ */
+partial: Array<string>, 
+/**
+ * The name of the memo.
+ */
+memo: string | null, };
+
+export type PageResearch = { 
+/**
+ * Paths, which requests pass back.
+ */
+roots: Array<string>, 
+/**
+ * The folder of memos and handoffs.
+ */
+folder: string, 
+/**
+ * The latest first.
+ */
+handoffs: Array<PageHandoffRow>, };
+
+export type PageResearchEvent = { "type": "progress", done: number, total: number, step: PageResearchStep, role: string | null, message: string, } | { "type": "report", report: PageReport, } | { "type": "failed", message: string, hint: string | null, };
+
+export type PageResearchStep = "role_began" | "role_ended" | "composing" | "writing";
+
+export type PageRoleOutcome = { role: string, finding: PageFinding | null, error: string | null, elapsed_ms: number, };
 
 export type PageSearchMatch = { session: string, event: number, at: number | null, kind: PageEventKind, stream: string, failed: boolean, tool: string | null, excerpt: string, 
 /**
@@ -242,5 +388,33 @@ export type PageStatus = { version: string,
 machine: string, started: number, };
 
 export type PageSubagent = { row: PageSessionRow, agent: string | null, relation: string | null, };
+
+export type PageTrial = { kind: string, lines: number, tokens_before: number, 
+/**
+ * Milliseconds for one threshold, which is what a prune takes.
+ */
+elapsed_ms: number, 
+/**
+ * How likely each line is needed, in percent.
+ */
+scores: Array<number>, 
+/**
+ * What cuts refer to.
+ */
+reasons: Array<PageCutReason>, 
+/**
+ * By rising threshold.
+ */
+results: Array<PageTrialResult>, 
+/**
+ * Which of them has the threshold of callers that do not choose one.
+ */
+default_result: number, };
+
+export type PageTrialResult = { threshold: number, 
+/**
+ * First line, last line, and the index of the reason.
+ */
+cuts: Array<[number, number, number]>, tokens_after: number, };
 
 export type PageTurn = { number: number, first_event: number, events: number, at: number | null, ended: number | null, prompt: string, steps: number, tool_calls: number, failed: number, tools: Array<string>, tokens: number, largest_context: number, };
