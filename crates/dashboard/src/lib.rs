@@ -6,8 +6,15 @@
 //! Every text from a log, an agent or a prune is [`Redacted`](tamis_redact::Redacted) before it leaves. Nothing here knows HTTP, and
 //! methods block: a door calls them away from the threads that serve connections.
 
+mod background;
+mod context_windows;
 mod error;
 mod files;
+mod live;
+mod now;
+mod now_figures;
+mod now_start;
+mod now_tail;
 mod prunes;
 mod research;
 mod session;
@@ -26,12 +33,18 @@ mod typescript;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tamis_gain::ModelPrices;
+use tamis_gain::{ModelPrices, ReachReport};
 use tamis_tools::Services;
 use tamis_trace::Trace;
 
+pub use context_windows::NowContext;
 pub use error::{PageError, PageErrorKind};
 pub use files::{PageFile, page_file};
+pub use live::{LiveCall, LiveMessage, LiveSink, MissedCalls};
+pub use now::{NowAgent, NowQuery, NowSession, PageNow};
+pub use now_figures::{NowFigures, NowSaved, NowSpent};
+pub use now_start::{NowClient, NowClientReach, NowReach, NowStart, NowVerdict};
+pub use now_tail::{NowActivity, NowDoing, NowPhase, NowState};
 pub use prunes::{
     PageCut, PageCutCause, PageOriginalLines, PagePrune, PagePruneDetails, PagePruneList, PagePruneOutcome,
     PagePruneQuery, PagePruneSpan, PagePruneSummary, PageRecovery,
@@ -61,19 +74,34 @@ pub use trial::{PageCutReason, PageTrial, PageTrialRequest, PageTrialResult};
 pub struct DashboardSettings {
     pub version: &'static str,
     pub prices: ModelPrices,
+    /// The clients of this machine, and whether they use tamis.
+    pub clients: Box<dyn Fn() -> Vec<NowClient> + Send + Sync>,
+    /// What tamis could save on past sessions, or why that is not known. Takes seconds.
+    pub reach: Box<dyn Fn() -> Result<ReachReport, String> + Send + Sync>,
 }
 
 /// Answers the requests of the page.
 pub struct Dashboard {
     services: Arc<Services>,
-    settings: DashboardSettings,
+    settings: Arc<DashboardSettings>,
     started: Timestamp,
     session_cache: session_cache::SessionCache,
+    now_memory: now::NowMemory,
+    figures_memory: now_figures::FiguresMemory,
+    reach_memory: now_start::ReachMemory,
 }
 
 impl Dashboard {
     pub fn new(services: Arc<Services>, settings: DashboardSettings) -> Dashboard {
-        Dashboard { services, settings, started: Timestamp::now(), session_cache: Default::default() }
+        Dashboard {
+            services,
+            settings: Arc::new(settings),
+            started: Timestamp::now(),
+            session_cache: session_cache::SessionCache::default(),
+            now_memory: now::NowMemory::default(),
+            figures_memory: now_figures::FiguresMemory::default(),
+            reach_memory: now_start::ReachMemory::default(),
+        }
     }
 
     /// The index of sessions.

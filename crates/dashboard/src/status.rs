@@ -19,11 +19,15 @@ pub struct PageStatus {
 
 impl Dashboard {
     pub fn status(&self) -> PageStatus {
-        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
         PageStatus {
             version: self.settings.version,
-            machine: machine.into(),
+            machine: machine(),
             started: self.started.as_millisecond(),
         }
     }
+}
+
+/// The name of the machine.
+pub(crate) fn machine() -> Redacted {
+    rustix::system::uname().nodename().to_string_lossy().into_owned().into()
 }

@@ -27,6 +27,9 @@ fn collect(types: &mut Types) {
     types.visit::<crate::PageHandoff>();
     types.visit::<crate::PageResearchEvent>();
     types.visit::<crate::PageReferenceLines>();
+    types.visit::<crate::PageNow>();
+    types.visit::<crate::NowStart>();
+    types.visit::<crate::LiveMessage>();
 }
 
 struct Types {

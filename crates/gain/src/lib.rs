@@ -32,7 +32,7 @@ use session_reader::SessionReader;
 
 pub use balance::{GainGrouping, balance};
 pub use losses::GainLoss;
-pub use prices::{ModelPrices, PriceKind, RequestCost};
+pub use prices::{ModelPrices, PriceKind, RequestCost, model_base_name};
 pub use reach::{ClientReach, MechanismReach, ReachOptions, ReachReport, ReachVerdict, reach};
 pub use report::{GainPart, GainReport, GainSums, UnlinkedRows};
 

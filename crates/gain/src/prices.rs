@@ -62,7 +62,7 @@ impl ModelPrices {
         }
         for line in own {
             let model = line.split_whitespace().next().unwrap_or_default();
-            prices.0.remove(&normalized(model));
+            prices.0.remove(&model_base_name(model));
         }
         own.iter().try_for_each(|line| prices.add(line))?;
         for known in prices.0.values_mut() {
@@ -73,12 +73,12 @@ impl ModelPrices {
 
     fn add(&mut self, line: &str) -> Result<(), String> {
         let (model, price) = parse(line).ok_or_else(|| format!("invalid price `{line}`"))?;
-        self.0.entry(normalized(model)).or_default().push(price);
+        self.0.entry(model_base_name(model)).or_default().push(price);
         Ok(())
     }
 
     fn of(&self, model: &str, at: Option<Millis>) -> Option<&Price> {
-        let known = self.0.get(&normalized(model))?;
+        let known = self.0.get(&model_base_name(model))?;
         let time = at.and_then(|at| Timestamp::from_millisecond(at).ok());
         let day = time.map_or(Date::MAX, |time| time.to_zoned(TimeZone::UTC).date());
         known.iter().rev().find(|price| price.from <= day).or(known.first())
@@ -162,7 +162,7 @@ fn rates<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Rates> {
 
 /// A model's name without what does not change its price: the provider in front, the date and the size of the context at the end,
 /// dots for dashes.
-fn normalized(model: &str) -> String {
+pub fn model_base_name(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.split(['[', '@']).next().unwrap_or(name).to_lowercase().replace('.', "-");
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_digit());

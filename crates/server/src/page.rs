@@ -3,26 +3,29 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use axum::Router;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use bytes::Bytes;
 use http::uri::Authority;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tamis_coordinator::AgentService;
 use tamis_dashboard::{
-    Dashboard, PageCompareQuery, PageError, PageErrorKind, PageEventsQuery, PageSearchQuery,
+    Dashboard, NowQuery, PageCompareQuery, PageError, PageErrorKind, PageEventsQuery, PageSearchQuery,
     PageSessionsQuery, page_file,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::body::{self, Bodies};
 use crate::guard::only_with_token;
+use crate::page_live::{self, LiveFeed};
 use crate::page_prunes;
 use crate::page_session::{CodeRefusal, PageSessions, clear_cookie, set_cookie};
+use crate::ws::Followers;
 
 /// Where the page sends its one-time code. Open to all: the code is the credential.
 pub(crate) const ENTER: &str = "/api/page/enter";
@@ -51,10 +54,13 @@ pub(crate) type Answer<T> = Result<axum::Json<T>, PageFailure>;
 pub(crate) struct PageState {
     pub(crate) dashboard: Arc<Dashboard>,
     pub(crate) sessions: PageSessions,
+    /// The agents, where they are served.
+    pub(crate) agents: Option<Arc<AgentService>>,
+    pub(crate) live: LiveFeed,
 }
 
 /// Everything but the files, which are served where no other route is.
-pub(crate) fn routes(state: PageState, bodies: &Bodies) -> Router {
+pub(crate) fn routes(state: PageState, followers: Followers, bodies: &Bodies) -> Router {
     let read_whole = || from_fn_with_state(bodies.clone(), body::read_whole);
     let data = Router::new()
         .route("/status", get(status))
@@ -67,13 +73,22 @@ pub(crate) fn routes(state: PageState, bodies: &Bodies) -> Router {
         .route("/sessions/{id}/analysis", get(session_analysis))
         .route("/search", get(search_sessions))
         .route("/compare", get(compare_sessions))
+        .route("/now", get(now))
+        .route("/now/start", get(now_start))
         .route("/link", post(link))
         .route("/leave", post(leave))
         .merge(page_prunes::routes())
         .layer(read_whole())
         .layer(from_fn(only_with_token));
+    let live = Router::new()
+        .route("/live", get(page_live::connect))
+        .layer(Extension(followers))
+        .layer(from_fn(only_with_token));
     let open = Router::new().route("/enter", post(enter)).layer(read_whole());
-    Router::new().nest("/api/page", data.merge(open)).layer(from_fn(with_headers)).with_state(state)
+    Router::new()
+        .nest("/api/page", data.merge(live).merge(open))
+        .layer(from_fn(with_headers))
+        .with_state(state)
 }
 
 /// The file of the page at this path.
@@ -206,6 +221,14 @@ async fn compare_sessions(
     Query(query): Query<PageCompareQuery>,
 ) -> Answer<impl Serialize> {
     read(&state, move |dashboard| dashboard.compare_sessions(&query)).await
+}
+
+async fn now(State(state): State<PageState>, Query(query): Query<NowQuery>) -> Answer<impl Serialize> {
+    read(&state, move |dashboard| dashboard.now(query)).await
+}
+
+async fn now_start(State(state): State<PageState>) -> Answer<impl Serialize> {
+    read(&state, |dashboard| Ok(dashboard.now_start())).await
 }
 
 /// Reads away from the threads that serve connections.

@@ -22,6 +22,7 @@ use crate::envelope::{json_value, message};
 use crate::guard::{self, Admitted, Guard};
 use crate::mcp::McpDoor;
 use crate::page::{self, PageState};
+use crate::page_live::LiveFeed;
 use crate::page_session::PageSessions;
 use crate::ws::Followers;
 use crate::{Exposure, HostPolicy, Served, ServerToken, api, body, health_and_prune, rpc};
@@ -45,6 +46,7 @@ pub struct HttpDoor {
     settings: HttpSettings,
     bodies: Bodies,
     page_sessions: PageSessions,
+    page_live: LiveFeed,
     pub(crate) connections: Connections,
     pub(crate) followers: Followers,
     /// Cancels what rmcp still runs. It would cut answers short, so it is cancelled last.
@@ -59,6 +61,7 @@ impl HttpDoor {
         HttpDoor {
             served,
             page_sessions,
+            page_live: LiveFeed::default(),
             settings,
             bodies,
             connections,
@@ -76,8 +79,13 @@ impl HttpDoor {
             page_sessions: self.page_sessions.clone(),
         };
         let page = self.settings.dashboard.clone().map_or_else(Router::new, |dashboard| {
-            let state = PageState { dashboard, sessions: self.page_sessions.clone() };
-            page::routes(state, &self.bodies)
+            let state = PageState {
+                dashboard,
+                sessions: self.page_sessions.clone(),
+                agents: self.served.services.agents().cloned(),
+                live: self.page_live.clone(),
+            };
+            page::routes(state, self.followers.clone(), &self.bodies)
         });
         let has_page = self.settings.dashboard.is_some();
         Router::new()

@@ -55,4 +55,4 @@ pub use time_span::TimeSpan;
 pub use trace::Trace;
 pub use usage::{ExplainedReport, UsageGrouping, UsageRow};
 pub use verify::{IndexDifference, IndexVerification};
-pub use watch::{OnEvent, SessionWatch};
+pub use watch::{OnEvent, OnLogEvent, SessionWatch};

@@ -95,6 +95,32 @@ impl Trace {
         Ok(self.database()?.read(|connection| db::sessions(connection, filter, after, most))?)
     }
 
+    /// Sessions that were active at this time or later, the last active first.
+    pub fn active_sessions(
+        &self,
+        since: Millis,
+        with_subagents: bool,
+        most: usize,
+    ) -> Result<Vec<Session>, TraceError> {
+        Ok(self
+            .database()?
+            .read(|connection| db::active_sessions(connection, since, with_subagents, most))?)
+    }
+
+    /// The session that this one is a subagent of, at whatever depth; itself if it is none.
+    pub fn root_session(&self, session: Session) -> Result<Session, TraceError> {
+        let mut root = session;
+        for _ in 0..DEEPEST_FAMILY {
+            let parent = root.parent.clone().filter(|_| root.relation == Some(Relation::Subagent));
+            let Some(parent) = parent else { break };
+            match self.database()?.read(|connection| db::session_of_native(connection, &parent))? {
+                Some(parent) if parent.log != root.log => root = parent,
+                _ => break,
+            }
+        }
+        Ok(root)
+    }
+
     /// Whether there is any session at all.
     pub fn has_sessions(&self) -> Result<bool, TraceError> {
         let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };

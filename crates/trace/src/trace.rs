@@ -38,7 +38,7 @@ pub struct Trace {
 }
 
 /// The state of the index: how often this process brought something new, and SQLite's count of what others did.
-type Generation = (u64, i64);
+pub(crate) type Generation = (u64, i64);
 
 impl Trace {
     pub fn new(locations: LogLocations, data_dir: DataDir) -> Trace {

@@ -8,11 +8,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use tamis_logs::event::LogEvent;
+
 use crate::db;
 use crate::error::TraceError;
 use crate::event_details::EventDetails;
 use crate::session::Session;
-use crate::trace::Trace;
+use crate::trace::{Generation, Trace};
 
 /// The time between two looks at the logs, unless looking itself takes long.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
@@ -24,10 +26,15 @@ const ASKED_EVERY: Duration = Duration::from_millis(50);
 /// Called with a new event, its number and its session.
 pub type OnEvent<'v> = dyn FnMut(&Session, u64, &EventDetails) -> ControlFlow<()> + 'v;
 
+/// The same with the event as the log has it, which is not redacted.
+pub type OnLogEvent<'v> = dyn FnMut(&Session, u64, &LogEvent<'_>) -> ControlFlow<()> + 'v;
+
 /// Follows sessions, and knows how far each was visited.
 pub struct SessionWatch<'t> {
     trace: &'t Trace,
     logs: HashMap<i64, Visited>,
+    /// The state of the index at the last look. While it stays, no log needs to be compared.
+    seen: Option<Generation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +48,7 @@ impl Trace {
     /// Begins to follow: what the logs have by now is passed over.
     pub fn watch(&self) -> Result<SessionWatch<'_>, TraceError> {
         self.refresh(&mut |_| ControlFlow::Continue(()))?;
-        let mut watch = SessionWatch { trace: self, logs: HashMap::new() };
+        let mut watch = SessionWatch { trace: self, logs: HashMap::new(), seen: None };
         let _ = watch.visit_new(None)?;
         Ok(watch)
     }
@@ -56,17 +63,35 @@ impl SessionWatch<'_> {
     /// Looks once and visits what is new since the last look. Of a document that was rewritten, the events beyond the former
     /// number are visited, since nothing else is known of it.
     pub fn look(&mut self, visit: &mut OnEvent<'_>) -> Result<ControlFlow<()>, TraceError> {
+        self.look_at_log(&mut |session, number, event| visit(session, number, &EventDetails::of(event)))
+    }
+
+    fn look_at_log(&mut self, visit: &mut OnLogEvent<'_>) -> Result<ControlFlow<()>, TraceError> {
         self.trace.refresh(&mut |_| ControlFlow::Continue(()))?;
         self.visit_new(Some(visit))
     }
 
     /// Looks repeatedly until `visit` breaks or `ended` returns true.
     pub fn follow(&mut self, ended: &dyn Fn() -> bool, visit: &mut OnEvent<'_>) -> Result<(), TraceError> {
+        let mut shown = |session: &Session, number, event: &LogEvent<'_>| {
+            visit(session, number, &EventDetails::of(event))
+        };
+        self.follow_log(ended, &mut shown, &mut || {})
+    }
+
+    /// The same with events as the logs have them. `looked` is called after each look.
+    pub fn follow_log(
+        &mut self,
+        ended: &dyn Fn() -> bool,
+        visit: &mut OnLogEvent<'_>,
+        looked: &mut dyn FnMut(),
+    ) -> Result<(), TraceError> {
         loop {
             let begun = Instant::now();
-            if self.look(visit)?.is_break() {
+            if self.look_at_log(visit)?.is_break() {
                 return Ok(());
             }
+            looked();
             let pause = BETWEEN_LOOKS.max(begun.elapsed() * SHARE);
             let waiting = Instant::now();
             while let Some(left) = pause.checked_sub(waiting.elapsed()) {
@@ -78,7 +103,11 @@ impl SessionWatch<'_> {
         }
     }
 
-    fn visit_new(&mut self, mut visit: Option<&mut OnEvent<'_>>) -> Result<ControlFlow<()>, TraceError> {
+    fn visit_new(&mut self, mut visit: Option<&mut OnLogEvent<'_>>) -> Result<ControlFlow<()>, TraceError> {
+        let generation = self.trace.generation()?;
+        if self.seen == Some(generation) {
+            return Ok(ControlFlow::Continue(()));
+        }
         let database = self.trace.database()?;
         let rows = database.read(db::logs)?;
         let mut logs = HashMap::with_capacity(rows.len());
@@ -103,6 +132,7 @@ impl SessionWatch<'_> {
             logs.insert(row.id, Visited { read_to: row.read_to, changed: row.source.stamp.changed, events });
         }
         self.logs = logs;
+        self.seen = Some(generation);
         Ok(flow)
     }
 
@@ -110,11 +140,11 @@ impl SessionWatch<'_> {
         &self,
         session: &Session,
         from: u64,
-        visit: &mut OnEvent<'_>,
+        visit: &mut OnLogEvent<'_>,
     ) -> Result<ControlFlow<()>, TraceError> {
         let mut flow = ControlFlow::Continue(());
         let visited = self.trace.events(session, from, &mut |number, event| {
-            flow = visit(session, number, &EventDetails::of(event));
+            flow = visit(session, number, event);
             flow
         });
         match visited {

@@ -66,6 +66,8 @@ export class Progress {
     if (message.type === 'hello' && this.#lastSeq === null && typeof message['events_last'] === 'number') {
       this.#lastSeq = message['events_last']
     }
+    // Where no call has arrived, those after the greeting are missed by a connection that is lost.
+    if (message.type === 'hello' && this.#lastAt === null) this.#lastAt = toMillis(message['at'])
     return true
   }
 

@@ -1,5 +1,155 @@
 // Generated from the Rust types by a test of the crate `dashboard`: UPDATE_SNAPSHOTS=1 writes it.
 
+export type LiveCall = { session: string, client: string, client_name: string, project: string | null, is_subagent: boolean, 
+/**
+ * The number of this event in its session.
+ */
+event: number, at: number | null, 
+/**
+ * Of a result, the number of its call's event, where that is known.
+ */
+of: number | null, is_result: boolean, failed: boolean, tool: string | null, argument: string | null, };
+
+export type LiveMessage = { "type": "hello", server: string, at: number, 
+/**
+ * The number of the last event of agents; none where agents are not served.
+ */
+events_last: number | null, } | { "type": "call" } & LiveCall | { "type": "session" } & NowSession | { "type": "gap" };
+
+export type NowActivity = "call" | "question" | "thinking" | "message" | "interrupted" | "command";
+
+export type NowAgent = { id: string, type: string, status: string, task: string, 
+/**
+ * The name of its repository's folder.
+ */
+repository: string | null, 
+/**
+ * How often its work was reviewed.
+ */
+reviews: number, pull_request: number | null, since: number, };
+
+export type NowClient = { 
+/**
+ * As users name it on the command line.
+ */
+name: string, display_name: string, is_installed: boolean, is_connected: boolean, 
+/**
+ * The command that connects it.
+ */
+command: string, };
+
+export type NowClientReach = { name: string, display_name: string, verdict: NowVerdict, 
+/**
+ * Sessions that were replayed.
+ */
+sessions: number, tokens_read: number, 
+/**
+ * What its hooks or a gateway would save of all tokens read, whichever saves more; -1 to 1.
+ */
+net_share: number, };
+
+export type NowContext = { tokens: number, 
+/**
+ * The model's window, where it is known.
+ */
+window: number | null, 
+/**
+ * The largest known window, if the request was larger: the model's window is larger too.
+ */
+above: number | null, };
+
+export type NowDoing = { activity: NowActivity, tool: string | null, 
+/**
+ * What the call is about: a path, a command, a question; of a message, its beginning.
+ */
+text: string | null, 
+/**
+ * The number of its event.
+ */
+event: number | null, 
+/**
+ * Calls without a result, this one included.
+ */
+open_calls: number, };
+
+export type NowFigures = { 
+/**
+ * When they were computed; none before the first time.
+ */
+at: number | null, 
+/**
+ * When the reader's day began.
+ */
+since: number, 
+/**
+ * Whether newer ones are on their way.
+ */
+is_computing: boolean, spent: NowSpent | null, saved_today: NowSaved | null, saved_total: NowSaved | null, 
+/**
+ * How far back the total goes.
+ */
+total_days: number, problem: string | null, };
+
+export type NowPhase = { from: number, state: NowState, };
+
+export type NowReach = { 
+/**
+ * When it was measured; none before the first time.
+ */
+at: number | null, is_computing: boolean, problem: string | null, clients: Array<NowClientReach>, };
+
+export type NowSaved = { net_tokens: number, net_usd: number | null, unpriced: Array<string>, results_cut: number, recoveries: number, rereads: number, 
+/**
+ * Prunes that are in no log, so that it is not known how many requests carried them: in no other figure.
+ */
+unlinked_prunes: number, 
+/**
+ * What these cut, once each.
+ */
+unlinked_tokens: number, };
+
+export type NowSession = { id: string, short_id: string, client: string, client_name: string, 
+/**
+ * The name of its folder.
+ */
+project: string | null, path: string | null, 
+/**
+ * What it is about: its title, or the first prompt.
+ */
+title: string | null, doing: NowDoing, phases: Array<NowPhase>, context: NowContext | null, 
+/**
+ * Of the latest request.
+ */
+model: string | null, 
+/**
+ * Its own and its subagents', each request once.
+ */
+tokens: number, 
+/**
+ * What these cost, as far as the models have prices; none if none has.
+ */
+usd: number | null, 
+/**
+ * Models without a price.
+ */
+unpriced: Array<string>, subagents: number, 
+/**
+ * Its own and its subagents'.
+ */
+calls: number, failed_calls: number, started: number | null, last_activity: number, };
+
+export type NowSpent = { tokens: number, requests: number, 
+/**
+ * As far as the models have prices; none if none has.
+ */
+usd: number | null, unpriced: Array<string>, };
+
+export type NowStart = { clients: Array<NowClient>, reach: NowReach, };
+
+export type NowState = "working" | "waiting" | "maybe_waiting" | "idle";
+
+export type NowVerdict = "worth_it" | "not_worth_it" | "too_little_to_tell";
+
 export type PageComparedSession = { row: PageSessionRow, messages: number, requests: number, tokens: PageSessionTokens, largest_context: number, compactions: number, 
 /**
  * Of 100.
@@ -111,6 +261,28 @@ export type PageInsight = {
  * `critical`, `warning` or `info`.
  */
 severity: string, lens: string, message: string, turn: number, event: number, };
+
+export type PageNow = { 
+/**
+ * The server's time.
+ */
+at: number, machine: string, hours: number, 
+/**
+ * The last active first, subagents with their parents.
+ */
+sessions: Array<NowSession>, 
+/**
+ * Whether there are more than are listed.
+ */
+has_more: boolean, 
+/**
+ * Whether there is any session, however old.
+ */
+has_history: boolean, 
+/**
+ * Whether logs are still being read for the first time.
+ */
+is_indexing: boolean, agents: Array<NowAgent>, figures: NowFigures, };
 
 export type PageOriginalLines = { 
 /**

@@ -8,6 +8,7 @@ use tamis_logs::event::Millis;
 use tamis_server::listed_bytes;
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_tools::{Credentials, Registry};
+use tamis_trace::Trace;
 
 use super::gain::signed;
 use super::trace::options::{self, Source};
@@ -63,6 +64,18 @@ pub(crate) fn run(arguments: &ReachCommand) -> CliResult {
         return print::json(&report);
     }
     print::text(&to_text(&report))
+}
+
+/// The same for the dashboard, in a few seconds.
+pub(crate) fn for_page(trace: &Trace, max_chars: usize) -> Result<ReachReport, String> {
+    let options = ReachOptions {
+        since: None,
+        sessions: 20,
+        time: Duration::from_secs(5),
+        tool_definitions: default_tool_tokens(),
+    };
+    let sieve = Sieve::new(SieveSettings::without_store(max_chars));
+    tamis_gain::reach(trace, &sieve, options, &mut |_, _| {}).map_err(|error| error.to_string())
 }
 
 /// Tokens of the definitions of the tools that `tamis mcp` serves by default.

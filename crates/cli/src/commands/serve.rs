@@ -7,16 +7,17 @@ use clap::Args;
 use tamis_agents::{LockHolder, lock_holder};
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AgentService, Leadership};
-use tamis_dashboard::{Dashboard, DashboardSettings};
+use tamis_dashboard::{Dashboard, DashboardSettings, NowClient};
 use tamis_process::terminate;
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
 };
+use tamis_setup::{ConnectionState, Setup, SetupClient, SetupPart};
 use tamis_store::{DataDir, Lock, create_private_dir};
 use tamis_tools::{Registry, Services};
 use tokio_util::sync::CancellationToken;
 
-use super::gain;
+use super::{gain, reach};
 use crate::error::{CliError, CliResult};
 use crate::startup::help_with_default;
 use crate::{print, signals, startup};
@@ -148,8 +149,33 @@ fn start_lock(config: &Config) -> Option<Lock> {
 
 /// The dashboard for this server.
 fn dashboard(config: &Config, services: &Arc<Services>) -> Result<Dashboard, CliError> {
-    let settings = DashboardSettings { version: env!("CARGO_PKG_VERSION"), prices: gain::prices(config)? };
+    let setup = startup::client_setup(config, &ConfigEnvironment::of_process())?;
+    let (past, max_chars) = (Arc::clone(services), config.sieve.max_input_chars.value);
+    let settings = DashboardSettings {
+        version: env!("CARGO_PKG_VERSION"),
+        prices: gain::prices(config)?,
+        clients: Box::new(move || clients(&setup)),
+        reach: Box::new(move || match past.sessions() {
+            Some(sessions) => reach::for_page(&sessions.trace, max_chars),
+            None => Err("past sessions are not served here".to_owned()),
+        }),
+    };
     Ok(Dashboard::new(Arc::clone(services), settings))
+}
+
+/// The clients that can be connected, and whether they are.
+fn clients(setup: &Setup) -> Vec<NowClient> {
+    let client = |client: &SetupClient| NowClient {
+        name: client.name(),
+        display_name: client.display_name(),
+        is_installed: client.is_installed(&setup.environment),
+        is_connected: [SetupPart::Mcp, SetupPart::Hooks].iter().any(|part| {
+            let connections = setup.connections(*client, *part);
+            connections.into_iter().flatten().any(|connection| connection.state == ConnectionState::Active)
+        }),
+        command: format!("tamis setup {}", client.name()),
+    };
+    SetupClient::ALL.iter().map(client).collect()
 }
 
 /// The link to the dashboard, for a person only: it signs in whoever reads it first.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task;
@@ -18,14 +18,16 @@ use serde_json::Value;
 use tamis_agents::Archive;
 use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_dashboard::{Dashboard, DashboardSettings};
-use tamis_gain::ModelPrices;
+use tamis_gain::{ModelPrices, ReachReport};
+use tamis_logs::discovery::LogLocations;
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
 use tamis_tools::{
-    Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset, Workbench,
+    Context, Failure, Operation, ProgressUpdate, Registry, Services, Sessions, Tool, Toolset, Workbench,
 };
+use tamis_trace::Trace;
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
@@ -39,6 +41,19 @@ pub struct DoorFixture {
 
 impl DoorFixture {
     pub fn new(registry: Registry) -> DoorFixture {
+        DoorFixture::build(registry, false)
+    }
+
+    /// With past sessions, from the logs in [`DoorFixture::logs`].
+    pub fn with_logs(registry: Registry) -> DoorFixture {
+        DoorFixture::build(registry, true)
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.folder.path().join("logs")
+    }
+
+    fn build(registry: Registry, has_logs: bool) -> DoorFixture {
         let folder = tempfile::tempdir().unwrap();
         let sieve = Sieve::new(SieveSettings {
             data_dir: Some(DataDir::at(folder.path().join("data"))),
@@ -48,7 +63,12 @@ impl DoorFixture {
             ledger_keep: Duration::from_secs(600),
         });
         let agents = Arc::new(AgentService::new(agents_settings(&folder.path().join("data"))));
-        let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
+        let mut services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
+        if has_logs {
+            let locations = LogLocations::only(vec![folder.path().join("logs")]);
+            let trace = Arc::new(Trace::new(locations, DataDir::at(folder.path().join("data"))));
+            services = services.with_sessions(move || Sessions::new(trace));
+        }
         let served = Served {
             registry: Arc::new(registry),
             services: Arc::new(services),
@@ -104,7 +124,12 @@ impl DoorFixture {
 }
 
 pub fn dashboard_settings() -> DashboardSettings {
-    DashboardSettings { version: "0.0.0", prices: ModelPrices::with(&[]).unwrap() }
+    DashboardSettings {
+        version: "0.0.0",
+        prices: ModelPrices::with(&[]).unwrap(),
+        clients: Box::new(Vec::new),
+        reach: Box::new(|| Ok(ReachReport::default())),
+    }
 }
 
 /// Signs a browser in with a new link; the answer is its `Cookie` header.

@@ -112,6 +112,25 @@ pub(crate) fn session_of_log(connection: &Connection, log: i64) -> Sql<Option<Se
     connection.prepare_cached(&format!("{SESSION} WHERE log = ?1"))?.query_row([log], session).optional()
 }
 
+/// Sessions that were active since then, the last active first.
+pub(crate) fn active_sessions(
+    connection: &Connection,
+    since: Millis,
+    with_subagents: bool,
+    most: usize,
+) -> Sql<Vec<Session>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{SESSION} WHERE started > 0 AND ended >= ?1 AND (?2 OR relation IS NULL OR relation != 'subagent')
+         ORDER BY ended DESC, id LIMIT ?3"
+    ))?;
+    statement.query_map(params![since, with_subagents, number(most as u64)], session)?.collect()
+}
+
+/// The session with the client's own id; of copies, the original.
+pub(crate) fn session_of_native(connection: &Connection, native: &str) -> Sql<Option<Session>> {
+    connection.prepare_cached(&format!("{SESSION} WHERE id = ?1"))?.query_row([native], session).optional()
+}
+
 /// Sessions whose id has this prefix, at most `most`.
 pub(crate) fn sessions_with_prefix(connection: &Connection, prefix: &str, most: usize) -> Sql<Vec<Session>> {
     let mut statement = connection.prepare_cached(&format!(
