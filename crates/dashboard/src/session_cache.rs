@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tamis_trace::{SessionAnalysis, SessionListQuery, SessionOrder, Trace, TraceError};
 
+use crate::PageError;
 use crate::session_cost::SessionCost;
 use crate::session_outline::OutlineBuilder;
+use crate::sessions::PageSessionFilters;
 
 /// How old the order of a list may be. Parts of it that are read one after the other should come from one order.
 const ORDER_AGE: Duration = Duration::from_secs(3);
@@ -26,12 +28,19 @@ const SHARE: u32 = 10;
 /// How long the first request waits for the logs to be read.
 const FIRST_WAIT: Duration = Duration::from_millis(1500);
 
+struct KeptOrder {
+    query: SessionListQuery,
+    until: Instant,
+    order: Arc<SessionOrder>,
+}
+
 /// Its id, and how many events it had.
 type AnalysedSession = (String, u64);
 
 #[derive(Default)]
 pub(crate) struct SessionCache {
-    orders: Mutex<Vec<(SessionListQuery, Instant, Arc<SessionOrder>)>>,
+    orders: Mutex<Vec<KeptOrder>>,
+    filters: Mutex<Option<(Instant, PageSessionFilters)>>,
     costs: Mutex<HashMap<String, (u64, SessionCost)>>,
     outlines: Mutex<Vec<(String, Arc<Mutex<OutlineBuilder>>)>>,
     analyses: Mutex<Vec<(AnalysedSession, Arc<SessionAnalysis>)>>,
@@ -78,18 +87,39 @@ impl SessionCache {
         trace: &Trace,
         query: &SessionListQuery,
     ) -> Result<Arc<SessionOrder>, TraceError> {
+        let now = Instant::now();
         let mut orders = self.orders.lock();
-        orders.retain(|(_, made, _)| made.elapsed() < ORDER_AGE);
-        if let Some((_, _, order)) = orders.iter().find(|(known, ..)| known == query) {
-            return Ok(Arc::clone(order));
+        orders.retain(|kept| kept.until > now);
+        if let Some(kept) = orders.iter().find(|kept| kept.query == *query) {
+            return Ok(Arc::clone(&kept.order));
         }
         drop(orders);
         let order = Arc::new(trace.session_order(query)?);
         // An empty list is asked for again until the first logs are read.
         if !order.is_empty() {
-            keep(&mut self.orders.lock(), MOST_ORDERS, (query.clone(), Instant::now(), Arc::clone(&order)));
+            let until = Instant::now() + ORDER_AGE.max(now.elapsed() * SHARE);
+            let kept = KeptOrder { query: query.clone(), until, order: Arc::clone(&order) };
+            keep(&mut self.orders.lock(), MOST_ORDERS, kept);
         }
         Ok(order)
+    }
+
+    /// What lists can be filtered by, read at most every few seconds.
+    pub(crate) fn filters(
+        &self,
+        read: impl FnOnce() -> Result<PageSessionFilters, PageError>,
+    ) -> Result<PageSessionFilters, PageError> {
+        if let Some((_, filters)) = self.filters.lock().as_ref().filter(|(until, _)| *until > Instant::now())
+        {
+            return Ok(filters.clone());
+        }
+        let begun = Instant::now();
+        let filters = read()?;
+        if !filters.clients.is_empty() {
+            let until = Instant::now() + ORDER_AGE.max(begun.elapsed() * SHARE);
+            *self.filters.lock() = Some((until, filters.clone()));
+        }
+        Ok(filters)
     }
 
     /// The cost of a session that used these tokens, computed once.

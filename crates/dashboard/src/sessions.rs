@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
 use tamis_logs::event::{EventKind, Millis};
 use tamis_redact::Redacted;
-use tamis_trace::{Session, SessionFilter, SessionListQuery, SessionSort};
+use tamis_trace::{Session, SessionFilter, SessionListQuery, SessionSort, Trace};
 
 use crate::{Dashboard, PageError, PageErrorKind};
 
@@ -189,6 +189,10 @@ impl Dashboard {
     pub fn session_filters(&self) -> Result<PageSessionFilters, PageError> {
         let trace = self.trace()?;
         self.session_cache.refresh(trace);
+        self.session_cache.filters(|| Dashboard::read_session_filters(trace))
+    }
+
+    fn read_session_filters(trace: &Trace) -> Result<PageSessionFilters, PageError> {
         let clients = trace.sessions_by_client()?;
         let client = |(client, sessions): (Client, u64)| PageSessionClient {
             id: client.id(),

@@ -60,7 +60,7 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
         CREATE INDEX sessions_by_parent ON sessions (parent, relation, tokens);
         -- All that selects and orders a list, since rows of the table are long.
         CREATE INDEX sessions_listed ON sessions (
-            started, id, relation, provider, project, ended, tokens, turns, failed, native, root, words
+            started DESC, id, relation, provider, project, ended, tokens, turns, failed, native, root, words
         );
         CREATE TABLE turns (
             log INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,

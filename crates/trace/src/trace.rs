@@ -30,6 +30,8 @@ pub struct Trace {
     locations: LogLocations,
     data_dir: DataDir,
     database: Mutex<Option<Arc<Database>>>,
+    /// The connection that indexes, so that reading does not wait for it.
+    writer: Mutex<Option<Arc<Database>>>,
     /// When the logs were last checked, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
@@ -47,6 +49,7 @@ impl Trace {
             locations,
             data_dir,
             database: Mutex::new(None),
+            writer: Mutex::new(None),
             looked: Mutex::new((None, 0)),
             blocks: Mutex::new(None),
             owners: Mutex::new(None),
@@ -100,6 +103,18 @@ impl Trace {
         Ok(Arc::clone(known.insert(Arc::new(opened))))
     }
 
+    /// A second connection to the index.
+    fn writer(&self) -> Result<Arc<Database>, TraceError> {
+        // The first one has checked the file.
+        self.database()?;
+        let mut known = self.writer.lock();
+        if let Some(database) = known.as_ref().filter(|database| database.is_same_file()) {
+            return Ok(Arc::clone(database));
+        }
+        let opened = Database::open(&self.index_path(), db::COMPONENTS)?;
+        Ok(Arc::clone(known.insert(Arc::new(opened))))
+    }
+
     fn erase(&self) -> Result<(), TraceError> {
         let path = self.index_path();
         for suffix in ["", "-wal", "-shm"] {
@@ -136,7 +151,7 @@ impl Trace {
     ) -> Result<IndexRefresh, TraceError> {
         let folder = |source| TraceError::DataDir { path: self.data_dir.root().to_owned(), source };
         self.data_dir.create().map_err(folder)?;
-        let database = self.database()?;
+        let database = self.writer()?;
         let lock = loop {
             if let Some(lock) = Lock::try_acquire(&self.data_dir.root().join("trace.lock")).map_err(folder)? {
                 break lock;

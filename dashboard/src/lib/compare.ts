@@ -12,6 +12,7 @@ export interface Difference {
 }
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const large = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
 export function differenceOf(a: number | null, b: number | null, better?: 'less' | 'more'): Difference {
   if (a === null || b === null) return { kind: 'unknown', text: '–', better: null, tone: '', word: '' }
@@ -24,7 +25,7 @@ export function differenceOf(a: number | null, b: number | null, better?: 'less'
 function changeOf(a: number, b: number): string {
   if (a === 0 || b === 0 || (Math.max(a, b) < 20 && Number.isInteger(a) && Number.isInteger(b))) {
     const by = b - a
-    return `${by > 0 ? '+' : '−'}${number.format(Math.abs(by))}`
+    return `${by > 0 ? '+' : '−'}${(Math.abs(by) < 10_000 ? number : large).format(Math.abs(by))}`
   }
   const ratio = b / a
   if (ratio >= 2) return `×${number.format(ratio)}`

@@ -3,7 +3,7 @@
 
 /** Kinds that the reader can choose, with the letters of `PageSessionOutline.kinds`. */
 export const eventFilters = [
-  { id: 'failed', label: 'Failed', letters: 'fx' },
+  { id: 'failed', label: 'Failed', letters: 'x' },
   { id: 'prompts', label: 'Prompts', letters: 'us' },
   { id: 'messages', label: 'Messages', letters: 'my' },
   { id: 'reasoning', label: 'Reasoning', letters: 'r' },
