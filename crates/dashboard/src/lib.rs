@@ -24,6 +24,8 @@ mod session_cost;
 mod session_events;
 mod session_outline;
 mod session_search;
+#[cfg(test)]
+mod session_tests;
 mod sessions;
 mod status;
 mod trial;

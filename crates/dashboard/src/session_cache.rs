@@ -59,12 +59,14 @@ impl SessionCache {
     pub(crate) fn refresh(&self, trace: &Arc<Trace>) -> bool {
         let mut state = self.refresh.lock();
         let is_due = state.last.is_none_or(|(at, took)| at.elapsed() >= BETWEEN_REFRESHES.max(took * SHARE));
-        if state.is_running || !is_due {
-            return state.last.is_none();
-        }
-        state.is_running = true;
         let is_first = state.last.is_none();
+        let is_new = !state.is_running && is_due;
+        state.is_running |= is_new;
         drop(state);
+        let is_empty = is_first && !trace.has_sessions().unwrap_or(false);
+        if !is_new {
+            return is_empty;
+        }
         let (done, wait) = mpsc::channel();
         let (trace, shared) = (Arc::clone(trace), Arc::clone(&self.refresh));
         std::thread::spawn(move || {
@@ -78,7 +80,8 @@ impl SessionCache {
             drop(state);
             let _ = done.send(());
         });
-        is_first && wait.recv_timeout(FIRST_WAIT).is_err()
+        // An index that has sessions answers at once, though it may be behind.
+        is_first && is_empty && wait.recv_timeout(FIRST_WAIT).is_err()
     }
 
     /// The order of a list, made at most every few seconds.
