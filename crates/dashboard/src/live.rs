@@ -22,6 +22,8 @@ const LATE_MS: Millis = 60 * 1000;
 /// Calls that are made up for after a connection was lost, and sessions that are read for them.
 const MOST_MISSED: usize = 2000;
 const MOST_SESSIONS: usize = 500;
+/// Calls and results that a page gets at first.
+const MOST_AT_FIRST: usize = 200;
 /// Calls and rows of one look; more are not sent.
 const MOST_CALLS: usize = 5000;
 const MOST_ROWS: usize = 200;
@@ -226,9 +228,13 @@ impl Dashboard {
         }
     }
 
-    /// The calls and results since this time, and a minute before it, since clients write some late; without a time, the latest ones.
+    /// The calls and results since this time, and a minute before it, since clients write some late; without a time, the latest ones,
+    /// of which none counts as missing.
     pub fn missed_calls(&self, since: Option<Millis>) -> Result<MissedCalls, PageError> {
-        let trace = self.trace()?;
+        if self.services.sessions().is_none() {
+            return Ok(MissedCalls::default());
+        }
+        let (trace, is_first) = (self.trace()?, since.is_none());
         let since = since.unwrap_or_else(|| Timestamp::now().as_millisecond() - LIVE_MS) - LATE_MS;
         let sessions = trace.active_sessions(since, true, MOST_SESSIONS + 1)?;
         let mut missed = MissedCalls { calls: Vec::new(), is_cut: sessions.len() > MOST_SESSIONS };
@@ -242,8 +248,9 @@ impl Dashboard {
             }
         }
         missed.calls.sort_by_key(|call| call.at);
-        let surplus = missed.calls.len().saturating_sub(MOST_MISSED);
-        missed.is_cut |= surplus > 0;
+        let most = if is_first { MOST_AT_FIRST } else { MOST_MISSED };
+        let surplus = missed.calls.len().saturating_sub(most);
+        missed.is_cut = !is_first && (missed.is_cut || surplus > 0);
         missed.calls.drain(..surplus);
         Ok(missed)
     }

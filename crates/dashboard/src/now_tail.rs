@@ -247,7 +247,9 @@ fn patience(kind: ToolKind) -> Millis {
 pub(crate) fn describe(call: &LoggedCall<'_>) -> (Redacted, Option<Redacted>, ToolKind) {
     let arguments = call.arguments.to_value();
     let details = CallDetails::of(&call.name, &arguments);
-    let text = match details.target() {
+    // What is searched for says more than where.
+    let words = details.words.as_deref().filter(|_| details.tool_kind == ToolKind::Search);
+    let text = match words.or_else(|| details.target()) {
         Some(target) => Some(target.to_owned()),
         // Claude Code's questions are a list.
         None if details.tool_kind == ToolKind::Ask => {

@@ -187,12 +187,12 @@ async fn follow(
             },
             read = read_missed(&mut missed) => {
                 missed = None;
+                if read.is_cut {
+                    socket.send(text(&LiveMessage::Gap)?).await.ok()?;
+                }
                 for call in read.calls {
                     sent.insert(identity(&call));
                     socket.send(text(&LiveMessage::Call(call))?).await.ok()?;
-                }
-                if read.is_cut {
-                    socket.send(text(&LiveMessage::Gap)?).await.ok()?;
                 }
             },
             // What comes meanwhile waits, so that calls arrive in order.
