@@ -83,7 +83,7 @@ impl Coordinator {
         // Left by the last holder: another program may have its address by now, and must not be sent tokens.
         let _ = fs::remove_file(places.lock_holder());
         let archive = Archive::open(&settings.database)?;
-        let git = Git::new(places.root.join("scratch")).with_limit(settings.tool_timeout);
+        let git = Git::new(places.scratch()).with_limit(settings.tool_timeout);
         // Left by a holder of the lock that was killed.
         git.clear_scratch()?;
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
@@ -159,6 +159,12 @@ pub fn log_file(data_dir: &DataDir, id: &crate::InstanceId) -> PathBuf {
     Places::of(data_dir).log(id)
 }
 
+/// The folder of git's temporary files. A process that takes the leader lock empties it, and a reader that is at work then fails
+/// once.
+pub(crate) fn scratch(data_dir: &DataDir) -> PathBuf {
+    Places::of(data_dir).scratch()
+}
+
 impl Places {
     fn of(data_dir: &DataDir) -> Places {
         Places { root: data_dir.agents() }
@@ -178,6 +184,10 @@ impl Places {
 
     fn lock_holder(&self) -> PathBuf {
         self.root.join("coordinator.json")
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.root.join("scratch")
     }
 
     pub(crate) fn worktrees(&self) -> PathBuf {

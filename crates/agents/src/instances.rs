@@ -6,3 +6,4 @@ pub(crate) mod identity;
 pub(crate) mod kinds;
 pub(crate) mod records;
 pub(crate) mod user_config;
+pub(crate) mod work;

@@ -41,6 +41,7 @@ pub use instances::records::{
     AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
 };
 pub use instances::user_config::{AGENTS, user_setting};
+pub use instances::work::{AbandonPreview, WorkDiff, WorkReader};
 pub use launch::session_file::{
     Environment, LOG_FLAG, Launch, SessionFiles, agent_environment, keep_log, run_session,
 };

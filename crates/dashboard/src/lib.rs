@@ -6,10 +6,12 @@
 //! Every text from a log, an agent or a prune is [`Redacted`](tamis_redact::Redacted) before it leaves. Nothing here knows HTTP, and
 //! methods block: a door calls them away from the threads that serve connections.
 
+mod agents;
 mod background;
 mod context_windows;
 mod error;
 mod files;
+mod health;
 mod live;
 mod now;
 mod now_figures;
@@ -39,9 +41,21 @@ use tamis_gain::{ModelPrices, ReachReport};
 use tamis_tools::Services;
 use tamis_trace::Trace;
 
+use health::LastCheckup;
+
+pub use agents::{
+    AgentDiffQuery, AgentEventQuery, AgentListQuery, AgentLogQuery, AgentState, PageAbandon, PageAgent,
+    PageAgentCounts, PageAgentEvent, PageAgentEvents, PageAgentLog, PageAgents, PageCoordination, PageDiff,
+    PageDiffFile, PageDiffHunk, PageDiffLine, PageEventDetail, PageFamily, PageFeedback, PageInstance,
+    PageReview, PageReviewLimits, PageReviewUse,
+};
 pub use context_windows::NowContext;
 pub use error::{PageError, PageErrorKind};
 pub use files::{PageFile, page_file};
+pub use health::{
+    DoctorQuery, HealthSources, PageCheckFinding, PageCheckup, PageClient, PageClientVersion,
+    PageConfiguration, PageConnection, PageDoctor, PageSetting, PageSettings, PageStorage, PageStored,
+};
 pub use live::{LiveCall, LiveMessage, LiveSink, MissedCalls};
 pub use now::{NowAgent, NowQuery, NowSession, PageNow};
 pub use now_figures::{NowFigures, NowSaved, NowSpent};
@@ -80,6 +94,7 @@ pub struct DashboardSettings {
     pub clients: Box<dyn Fn() -> Vec<NowClient> + Send + Sync>,
     /// What tamis could save on past sessions, or why that is not known. Takes seconds.
     pub reach: Box<dyn Fn() -> Result<ReachReport, String> + Send + Sync>,
+    pub health: HealthSources,
 }
 
 /// Answers the requests of the page.
@@ -91,6 +106,7 @@ pub struct Dashboard {
     now_memory: now::NowMemory,
     figures_memory: now_figures::FiguresMemory,
     reach_memory: now_start::ReachMemory,
+    last_checkup: LastCheckup,
 }
 
 impl Dashboard {
@@ -103,6 +119,7 @@ impl Dashboard {
             now_memory: now::NowMemory::default(),
             figures_memory: now_figures::FiguresMemory::default(),
             reach_memory: now_start::ReachMemory::default(),
+            last_checkup: LastCheckup::default(),
         }
     }
 

@@ -30,6 +30,14 @@ fn collect(types: &mut Types) {
     types.visit::<crate::PageNow>();
     types.visit::<crate::NowStart>();
     types.visit::<crate::LiveMessage>();
+    types.visit::<crate::PageAgents>();
+    types.visit::<crate::PageAgent>();
+    types.visit::<crate::PageAgentEvents>();
+    types.visit::<crate::PageAgentLog>();
+    types.visit::<crate::PageDiff>();
+    types.visit::<crate::PageAbandon>();
+    types.visit::<crate::PageSettings>();
+    types.visit::<crate::PageDoctor>();
 }
 
 struct Types {

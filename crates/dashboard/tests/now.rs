@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tamis_dashboard::{
-    Dashboard, DashboardSettings, LiveMessage, LiveSink, NowActivity, NowQuery, NowSession, NowState,
+    Dashboard, DashboardSettings, HealthSources, LiveMessage, LiveSink, NowActivity, NowQuery, NowSession,
+    NowState,
 };
 use tamis_gain::{ModelPrices, ReachReport};
 use tamis_logs::discovery::LogLocations;
@@ -63,6 +64,7 @@ fn dashboard(folder: &TempDir) -> Dashboard {
         prices: ModelPrices::with(&[]).unwrap(),
         clients: Box::new(Vec::new),
         reach: Box::new(|| Ok(ReachReport::default())),
+        health: HealthSources::default(),
     };
     Dashboard::new(Arc::new(services), settings)
 }

@@ -29,7 +29,13 @@ pub struct ChangeSummary {
 
 impl Repository {
     /// The changes since the branch left `base`, as git lists them for programs.
-    fn changes(&self, base: &Commit, tip: &Commit, notes: &[String], form: &str) -> Result<super::Answer> {
+    pub(super) fn changes(
+        &self,
+        base: &Commit,
+        tip: &Commit,
+        notes: &[String],
+        form: &str,
+    ) -> Result<super::Answer> {
         let begin = self.merge_base(base, tip)?.unwrap_or_else(|| base.clone());
         self.call()
             .args([

@@ -5,6 +5,7 @@ mod hostile;
 mod keys;
 mod layouts;
 mod notes;
+mod patch;
 mod promises;
 mod property;
 mod support;

@@ -19,6 +19,7 @@ mod mcp;
 mod mcp_message;
 mod output_watch;
 mod page;
+mod page_agents;
 mod page_live;
 mod page_prunes;
 mod page_session;

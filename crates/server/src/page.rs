@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::body::{self, Bodies};
 use crate::guard::only_with_token;
+use crate::page_agents;
 use crate::page_live::{self, LiveFeed};
 use crate::page_prunes;
 use crate::page_session::{CodeRefusal, PageSessions, clear_cookie, set_cookie};
@@ -75,6 +76,7 @@ pub(crate) fn routes(state: PageState, followers: Followers, bodies: &Bodies) ->
         .route("/compare", get(compare_sessions))
         .route("/now", get(now))
         .route("/now/start", get(now_start))
+        .merge(page_agents::routes())
         .route("/link", post(link))
         .route("/leave", post(leave))
         .merge(page_prunes::routes())

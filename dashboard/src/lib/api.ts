@@ -82,6 +82,10 @@ export async function post<T>(path: string, body: unknown = {}, signal?: AbortSi
   return json<T>(await send('POST', path, body, signal))
 }
 
+export async function put<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return json<T>(await send('PUT', path, body, signal))
+}
+
 export async function del<T>(path: string, signal?: AbortSignal): Promise<T> {
   return json<T>(await send('DELETE', path, undefined, signal))
 }

@@ -154,7 +154,7 @@ fn remove_empty(instance: &Instance) -> Result<()> {
 }
 
 /// Whether something stays for this reason, and is not held well enough by the undo ref.
-fn stays_for(reason: &Reason, is_review: bool) -> bool {
+pub(crate) fn stays_for(reason: &Reason, is_review: bool) -> bool {
     match reason {
         Reason::InProgress(_) | Reason::Submodule(_) | Reason::Unknown => true,
         // Files that git ignores are not part of a reviewer's work.
@@ -169,6 +169,6 @@ fn stays_for(reason: &Reason, is_review: bool) -> bool {
 }
 
 /// Commits are still there when the worktree is gone, as long as their branch stays.
-fn is_of_worktree(reason: &Reason) -> bool {
+pub(crate) fn is_of_worktree(reason: &Reason) -> bool {
     !matches!(reason, Reason::Unpushed(_))
 }

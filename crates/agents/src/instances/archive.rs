@@ -120,6 +120,17 @@ impl Archive {
         Ok(self.database.read(|connection| db::events_after(connection, after, instance, most))?)
     }
 
+    /// The last events of an instance, latest first: those before this one, or the very last.
+    pub fn events_before(
+        &self,
+        before: Option<i64>,
+        instance: &InstanceId,
+        most: u32,
+    ) -> Result<Vec<AgentEvent>> {
+        let before = before.unwrap_or(i64::MAX);
+        Ok(self.database.read(|connection| db::events_before(connection, before, instance, most))?)
+    }
+
     /// The number of the last event; 0 before the first.
     pub fn last_event(&self) -> Result<i64> {
         Ok(self.database.read(db::last_event)?)

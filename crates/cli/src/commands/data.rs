@@ -183,7 +183,7 @@ impl AgentsFolder {
 }
 
 /// Number of files in a folder and below it, and their bytes. Unreadable ones are not counted.
-fn held_in(folder: &Path) -> (u64, u64) {
+pub(crate) fn held_in(folder: &Path) -> (u64, u64) {
     let mut held = (0, 0);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let (files, bytes) = match entry.metadata() {

@@ -6,6 +6,7 @@ use tamis_clients::find_program;
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_doctor::{Doctor, Finding, Verdict};
 use tamis_gain::GainGrouping;
+use tamis_store::DataDir;
 use tamis_trace::Trace;
 
 use super::gain;
@@ -28,25 +29,12 @@ pub(crate) struct DoctorCommand {
 pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
     let environment = ConfigEnvironment::of_process();
     let config = startup::load_failing_open(&environment)?;
-    let setup = startup::client_setup(&config, &environment)?;
     let trace = startup::trace(&config, &[])?;
     // In a folder that cannot be trusted, nothing is written.
-    if setup.data.secure().is_ok() {
+    if DataDir::at(config.data_dir()).secure().is_ok() {
         refresh(&trace)?;
     }
-    let path = environment.variables.get("PATH");
-    let doctor = Doctor {
-        command: &user_command(&setup)?,
-        program: startup::this_program()?,
-        on_path: find_program("tamis", path.map(|path| path.as_os_str())),
-        setup: &setup,
-        trace: &trace,
-        now: SystemTime::now(),
-    };
-    let mut findings = doctor.findings();
-    if setup.data.secure().is_ok() {
-        findings.extend(losses(&config, &trace));
-    }
+    let findings = findings(&config, &environment, &trace)?;
     if arguments.json {
         print::json(&findings.iter().map(as_json).collect::<Vec<_>>())?;
     } else {
@@ -69,6 +57,29 @@ pub(crate) fn run(arguments: DoctorCommand) -> CliResult {
             Err(CliError::failed(anyhow::anyhow!("found {}", print::count(problems as u64, "problem"))))
         }
     }
+}
+
+/// What the doctor finds, with the sessions of this index.
+pub(crate) fn findings(
+    config: &Config,
+    environment: &ConfigEnvironment,
+    trace: &Trace,
+) -> Result<Vec<Finding>, CliError> {
+    let setup = startup::client_setup(config, environment)?;
+    let path = environment.variables.get("PATH");
+    let doctor = Doctor {
+        command: &user_command(&setup)?,
+        program: startup::this_program()?,
+        on_path: find_program("tamis", path.map(|path| path.as_os_str())),
+        setup: &setup,
+        trace,
+        now: SystemTime::now(),
+    };
+    let mut findings = doctor.findings();
+    if setup.data.secure().is_ok() {
+        findings.extend(losses(config, trace));
+    }
+    Ok(findings)
 }
 
 /// The clients and tools for which pruning costs more than it saves.

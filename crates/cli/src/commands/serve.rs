@@ -22,6 +22,8 @@ use crate::error::{CliError, CliResult};
 use crate::startup::help_with_default;
 use crate::{print, signals, startup};
 
+mod health;
+
 /// The lock of the process that starts a server, in the folder of agents.
 pub(crate) const START_LOCK: &str = "serve.lock";
 
@@ -159,6 +161,7 @@ fn dashboard(config: &Config, services: &Arc<Services>) -> Result<Dashboard, Cli
             Some(sessions) => reach::for_page(&sessions.trace, max_chars),
             None => Err("past sessions are not served here".to_owned()),
         }),
+        health: health::sources(config, services)?,
     };
     Ok(Dashboard::new(Arc::clone(services), settings))
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::Archive;
 use tamis_coordinator::{AgentService, AgentServiceSettings};
-use tamis_dashboard::{Dashboard, DashboardSettings};
+use tamis_dashboard::{Dashboard, DashboardSettings, HealthSources};
 use tamis_gain::{ModelPrices, ReachReport};
 use tamis_logs::discovery::LogLocations;
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
@@ -129,6 +129,7 @@ pub fn dashboard_settings() -> DashboardSettings {
         prices: ModelPrices::with(&[]).unwrap(),
         clients: Box::new(Vec::new),
         reach: Box::new(|| Ok(ReachReport::default())),
+        health: HealthSources::default(),
     }
 }
 
