@@ -82,6 +82,7 @@ fn dashboard(folder: &tempfile::TempDir) -> Dashboard {
         prices: ModelPrices::with(&[]).unwrap(),
         clients: Box::new(Vec::new),
         reach: Box::new(|| Ok(ReachReport::default())),
+        health: crate::HealthSources::default(),
     };
     Dashboard::new(services, settings)
 }

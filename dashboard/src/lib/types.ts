@@ -1,5 +1,7 @@
 // Generated from the Rust types by a test of the crate `dashboard`: UPDATE_SNAPSHOTS=1 writes it.
 
+export type AgentState = "working" | "in_review" | "pull_request" | "ended";
+
 export type LiveCall = { session: string, client: string, client_name: string, project: string | null, is_subagent: boolean, 
 /**
  * The number of this event in its session.
@@ -150,6 +152,118 @@ export type NowState = "working" | "waiting" | "maybe_waiting" | "idle";
 
 export type NowVerdict = "worth_it" | "not_worth_it" | "too_little_to_tell";
 
+export type PageAbandon = { 
+/**
+ * Files with changes that no commit has.
+ */
+uncommitted: number, 
+/**
+ * The first of them.
+ */
+uncommitted_paths: Array<string>, 
+/**
+ * Commits that no remote and no branch of the user's has.
+ */
+unpushed: number, 
+/**
+ * Whatever else is nowhere else, in words.
+ */
+others: Array<string>, worktree_stays: boolean, branch_stays: boolean, 
+/**
+ * Files and folders that git ignores, which go with the worktree and into no reference.
+ */
+ignored: number, ignored_paths: Array<string>, 
+/**
+ * The reference from which what is removed can be restored.
+ */
+undo: string, 
+/**
+ * A reviewer that ends with it.
+ */
+reviewer: string | null, };
+
+export type PageAgent = { agent: PageInstance, 
+/**
+ * The reviews of its work, first to last; for a reviewer, those of the agent that it reviews.
+ */
+reviews: Array<PageReview>, 
+/**
+ * Feedback to it, or by it, first to last.
+ */
+feedback: Array<PageFeedback>, 
+/**
+ * For a reviewer: the agent that it reviews.
+ */
+coding: PageInstance | null, used: PageReviewUse, limits: PageReviewLimits, coordination: PageCoordination, 
+/**
+ * The command that attaches a terminal, while its agent should be running.
+ */
+attach: string | null, };
+
+export type PageAgentCounts = { working: number, in_review: number, pull_request: number, ended: number, };
+
+export type PageAgentEvent = { seq: number, at: number, kind: 'instance_created' | 'status_changed' | 'tool_called' | 'repaired' | 'config_changed', tool: string | null, success: boolean | null, before: string | null, after: string | null, commit: string | null, error: string | null, details: Array<PageEventDetail>, };
+
+export type PageAgentEvents = { events: Array<PageAgentEvent>, 
+/**
+ * Pass it as `before` for the events before these. None: there are none.
+ */
+before: number | null, };
+
+export type PageAgentLog = { 
+/**
+ * The screen of its session, or the log that was kept.
+ */
+source: 'screen' | 'log' | 'none', text: string, 
+/**
+ * There is more before it.
+ */
+is_cut: boolean, 
+/**
+ * Whether its agent runs now.
+ */
+is_running: boolean, exit_code: number | null, };
+
+export type PageAgents = { 
+/**
+ * Those at work first, then by their last change.
+ */
+families: Array<PageFamily>, 
+/**
+ * The number that fits the request, with those that are not in this answer.
+ */
+total: number, 
+/**
+ * Of all, whatever was requested.
+ */
+counts: PageAgentCounts, limits: PageReviewLimits, coordination: PageCoordination, 
+/**
+ * What a new agent can be, the default first.
+ */
+agents: Array<string>, 
+/**
+ * Repositories that agents worked in, the latest first.
+ */
+repositories: Array<string>, 
+/**
+ * The number of the last event, for the live connection.
+ */
+last_event: number, };
+
+export type PageCheckFinding = { subject: string, verdict: 'fine' | 'note' | 'problem', message: string, fix: string | null, };
+
+export type PageClient = { name: string, display_name: string, is_installed: boolean, mcp: PageConnection, 
+/**
+ * None for a client without hooks.
+ */
+hooks: PageConnection | null, 
+/**
+ * The command that connects it.
+ */
+setup: string, };
+
+export type PageClientVersion = { client: string, program: string, version: string | null, };
+
 export type PageComparedSession = { row: PageSessionRow, messages: number, requests: number, tokens: PageSessionTokens, largest_context: number, compactions: number, 
 /**
  * Of 100.
@@ -166,6 +280,30 @@ tools: Array<PageComparedTool>, };
 
 export type PageConfidence = "low" | "medium" | "high";
 
+export type PageConfiguration = { 
+/**
+ * The program that runs.
+ */
+program: string, data_folder: string, 
+/**
+ * The user's file of settings, which need not exist.
+ */
+file: string | null, 
+/**
+ * The folders that research reads.
+ */
+roots: Array<string>, settings: Array<PageSetting>, 
+/**
+ * What was ignored, and why.
+ */
+warnings: Array<string>, };
+
+export type PageConnection = { state: 'active' | 'off' | 'untrusted' | 'other' | 'unreadable' | 'none', 
+/**
+ * The files that say so.
+ */
+places: Array<string>, };
+
 export type PageContextPoint = { event: number, at: number | null, 
 /**
  * Tokens that the model read.
@@ -175,6 +313,16 @@ context: number,
  * Of these, from the cache.
  */
 cached: number, output: number, };
+
+export type PageCoordination = { 
+/**
+ * This server does.
+ */
+is_here: boolean, 
+/**
+ * The address of the one that does, if it is another.
+ */
+elsewhere: string | null, };
 
 export type PageCut = { 
 /**
@@ -192,6 +340,28 @@ export type PageCutReason = { cause: PageCutCause, place: string | null, };
 
 export type PageDeduction = { lens: string, what: string, count: number, points: number, };
 
+export type PageDiff = { from: string, to: string, files_changed: number, insertions: number, deletions: number, commits: number, 
+/**
+ * The commits' first lines, oldest first; the first of many.
+ */
+subjects: Array<string>, 
+/**
+ * The first of many.
+ */
+files: Array<PageDiffFile>, };
+
+export type PageDiffFile = { path: string, kind: 'added' | 'deleted' | 'modified', 
+/**
+ * None for a binary file.
+ */
+insertions: number | null, deletions: number | null, hunks: Array<PageDiffHunk>, };
+
+export type PageDiffHunk = { old_start: number, new_start: number, context: string, lines: Array<PageDiffLine>, };
+
+export type PageDiffLine = { sign: '+' | '-' | ' ', text: string, };
+
+export type PageDoctor = { at: number, took_ms: number, findings: Array<PageCheckFinding>, versions: Array<PageClientVersion>, };
+
 export type PageEvent = { row: PageEventRow, 
 /**
  * A message, a result, or JSON.
@@ -205,6 +375,8 @@ is_json: boolean,
  * Bytes at its end that are left out.
  */
 left_out: number, };
+
+export type PageEventDetail = { name: string, value: string, };
 
 export type PageEventKind = "user" | "command" | "message" | "reasoning" | "call" | "result" | "usage" | "notification" | "compaction" | "summary";
 
@@ -244,6 +416,18 @@ partner: number | null,
  */
 context: number | null, output: number | null, };
 
+export type PageFamily = { agent: PageInstance, state: AgentState, reviews: Array<PageReview>, used: PageReviewUse, };
+
+export type PageFeedback = { id: string, reviewer: string, coding: string, iteration: number, wants: 'needs_work' | 'suggestions' | 'clarification', priority: string | null, text: string, items: Array<string>, 
+/**
+ * The file that it arrives as, relative to the worktree.
+ */
+path: string, commit: string | null, created: number, delivered: number | null, 
+/**
+ * When the coding agent was notified in its session.
+ */
+notified: number | null, };
+
 export type PageFinding = { summary: string, key_findings: Array<string>, 
 /**
  * `path`, `path:line`, `path:first-last`. They are names of files, and passed back as they are.
@@ -261,6 +445,16 @@ export type PageInsight = {
  * `critical`, `warning` or `info`.
  */
 severity: string, lens: string, message: string, turn: number, event: number, };
+
+export type PageInstance = { id: string, type: 'coding' | 'review' | 'planning', status: 'STARTED' | 'WAITING_REVIEW' | 'PR_CREATED' | 'PR_MERGED' | 'PR_CLOSED' | 'ABANDONED' | 'TERMINATED', 
+/**
+ * Whether its agent should be running.
+ */
+is_live: boolean, phase: 'preparing' | 'ready' | 'ending' | 'kept' | 'gone', reason: string | null, task: string, issue: number | null, issue_title: string | null, 
+/**
+ * `claude`, `codex`, `gemini`, `opencode` or `command`.
+ */
+agent: string, arguments: Array<string>, repository: string, branch: string, base_branch: string | null, base_commit: string, worktree: string, exit_code: number | null, pr_number: number | null, pr_url: string | null, rejected_requests: number, created: number, updated: number, ended: number | null, };
 
 export type PageNow = { 
 /**
@@ -399,6 +593,28 @@ handoffs: Array<PageHandoffRow>, };
 export type PageResearchEvent = { "type": "progress", done: number, total: number, step: PageResearchStep, role: string | null, message: string, } | { "type": "report", report: PageReport, } | { "type": "failed", message: string, hint: string | null, };
 
 export type PageResearchStep = "role_began" | "role_ended" | "composing" | "writing";
+
+export type PageReview = { coding: string, reviewer: string, iteration: number, commit: string, outcome: 'feedback' | 'approved' | 'ended' | 'timed_out' | null, 
+/**
+ * What the reviewer wants, where it gave feedback.
+ */
+wants: 'needs_work' | 'suggestions' | 'clarification' | null, 
+/**
+ * The number of its actionable items.
+ */
+items: number, created: number, ended: number | null, };
+
+export type PageReviewLimits = { max_iterations: number, auto_abandon_after: number, timeout_hours: number, default_max_iterations: number, default_auto_abandon_after: number, default_timeout_hours: number, };
+
+export type PageReviewUse = { iterations: number, 
+/**
+ * Reviews without a pull request, and requests that were refused at the limit.
+ */
+failed: number, 
+/**
+ * When the running review began.
+ */
+reviewing_since: number | null, };
 
 export type PageRoleOutcome = { role: string, finding: PageFinding | null, error: string | null, elapsed_ms: number, };
 
@@ -553,11 +769,43 @@ export type PageSessionTokens = { input: number, cache_read: number, cache_creat
 
 export type PageSessionTool = { name: string, calls: number, failed: number, result_bytes: number, };
 
+export type PageSetting = { name: string, about: string, 
+/**
+ * What its values look like.
+ */
+kind: string, value: string | null, default: string | null, source: 'flag' | 'variable' | 'project' | 'user' | 'default' | 'unset', 
+/**
+ * The variable or file, in words.
+ */
+source_name: string, variables: Array<string>, 
+/**
+ * What it would be if the server were started now, where that differs.
+ */
+after_restart: string | null, };
+
+export type PageSettings = { version: string, machine: string, started: number, configuration: PageConfiguration, storage: PageStorage, clients: Array<PageClient>, };
+
 export type PageStatus = { version: string, 
 /**
  * The name of the machine.
  */
 machine: string, started: number, };
+
+export type PageStorage = { items: Array<PageStored>, problems: Array<string>, };
+
+export type PageStored = { name: string, 
+/**
+ * What it is for.
+ */
+about: string, count: number | null, 
+/**
+ * What is counted: `file`, `row`.
+ */
+unit: string, bytes: number | null, path: string, 
+/**
+ * The command that removes it.
+ */
+removal: string | null, };
 
 export type PageSubagent = { row: PageSessionRow, agent: string | null, relation: string | null, };
 
