@@ -46,17 +46,25 @@ pub(crate) fn locate(
     let files_scanned = corpus.files.len();
     let weights = Weights::of(question, &counter, &corpus);
     let is_about_everything = question.is_about_everything();
-    let declared = if is_about_everything {
+    let mut declared = if is_about_everything {
         Vec::new()
     } else {
         symbols::find(question, &counter, &corpus, indexer, &reader.roots, stop)?
     };
-    let files = if is_about_everything {
+    // "where is the block cache filled" is not about the place that declares it.
+    let act = question.act.filter(|_| !question.symbols.iter().any(|symbol| symbol.is_code));
+    if let Some(act) = act {
+        declared.retain(|place| place.answers(act));
+    }
+    let mut files = if is_about_everything {
         overview::find(&corpus).into_iter().map(|file| (file, NameMatch::Whole)).collect()
     } else {
         let is_symbol = declared.iter().any(|symbol| symbol.is_of_owner);
         file_names::find(question, &mut corpus, is_symbol, &reader.roots, stop)?
     };
+    if act.is_some() {
+        files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
+    }
     let phrases = phrases::find(question, &counter, &corpus, &reader.roots, stop)?;
     let is_found = !declared.is_empty()
         || !files.is_empty()

@@ -7,6 +7,7 @@
 //! The locator ranks by these. The other roles go by stricter **identifiers** and by the **stems** of more words: they look at
 //! few files, in which a common word means more than in all files.
 
+mod act;
 mod identifiers;
 mod stop_words;
 mod symbols;
@@ -17,6 +18,7 @@ use tamis_code_index::{WordQuery, word_stem};
 use tamis_redact::Redacted;
 use tamis_text::words::{WordPiece, each_word};
 
+pub(crate) use act::Act;
 pub(crate) use identifiers::Identifier;
 pub(crate) use stop_words::TEST_WORDS;
 use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, OVERVIEW_WORDS, REQUESTS, STOP_WORDS, TEST_PHRASES, WHOLES};
@@ -43,6 +45,8 @@ pub(crate) struct Question {
     pub(crate) stems: BTreeSet<String>,
     /// Whether it is for the tests of something.
     pub(crate) wants_tests: bool,
+    /// What the code must do to be the answer, if the question says so.
+    pub(crate) act: Option<Act>,
 }
 
 /// An identifier that the question spells.
@@ -148,6 +152,7 @@ impl Question {
             identifiers: identifiers::identifiers(text),
             stems,
             wants_tests: TEST_PHRASES.iter().any(|words| lower.contains(words)),
+            act: Act::of(text),
         }
     }
 
@@ -226,6 +231,30 @@ impl Question {
         self.wants_tests
             || self.content.iter().any(|word| word.to_lowercase().starts_with("test"))
                 && words.all(|word| TEST_WORDS.contains(&word.as_str()))
+    }
+
+    /// Stems of words that follow each other, without articles and the like.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let mut words: Vec<String> = Vec::new();
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for piece in self.text.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '`')) {
+            each_word(piece, |word, kind| {
+                if kind == WordPiece::Part {
+                    words.push(if ASKING.contains(&word) {
+                        String::new()
+                    } else {
+                        word_stem(word).into_owned()
+                    });
+                }
+            });
+        }
+        for pair in words.windows(2) {
+            let pair = (pair[0].clone(), pair[1].clone());
+            if !pair.0.is_empty() && !pair.1.is_empty() && pair.0 != pair.1 && !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        pairs
     }
 
     /// What to count in files, in the order of terms and names.

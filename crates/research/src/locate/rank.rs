@@ -7,6 +7,8 @@
 //!
 //! The constants were chosen where moving any of them by half changes little.
 
+mod assigned;
+mod evidence;
 mod passage;
 mod spans;
 mod votes;
@@ -36,6 +38,8 @@ const MEMBER: f64 = 4.0;
 const DEFINITION_IN_TEST: f64 = 0.6;
 const PASSAGE: f64 = 1.0;
 const DEFINITION_NAME: f64 = 0.7;
+/// The share of a file of declarations where the question is for code that does something.
+const DECLARES: f64 = 0.5;
 /// How many of the best files are looked into.
 const LOOKED_INTO: usize = 100;
 /// Maximum tests among each five results.
@@ -151,20 +155,31 @@ pub(crate) fn rank(
         best.truncate(LOOKED_INTO);
     }
     best.sort_by(order);
-    let input = RankInput { question, counter, weights };
+    let evidence = evidence::Evidence::of(question, counter, weights);
+    let input = RankInput { question, counter, weights, evidence: &evidence };
     let inspected = inspect(&best, input, &corpus.files, roots, stop)?;
     let mut totals: Vec<f64> = best
         .iter()
         .zip(&inspected)
         .map(|((number, first), looked)| {
             let inside = PASSAGE * looked.score + DEFINITION_NAME * looked.named;
-            first + inside * corpus.classes[*number].worth()
+            let place = &corpus.files[*number].place;
+            let share = if question.act.is_some() && only_declares(&place.path) { DECLARES } else { 1.0 };
+            (first + inside * corpus.classes[*number].worth()) * share
         })
         .collect();
     votes::count(&mut totals, &best, &inspected, input, &corpus.classes, stop)?;
     let mut order: Vec<usize> = (0..best.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then_with(|| by_place(best[a].0, best[b].0)));
-    let order = with_few_tests(&order, |at| corpus.classes[best[at].0] == FileClass::Test);
+    let is_test = |at: usize| corpus.classes[best[at].0] == FileClass::Test;
+    // A test has the words of what it tests, but does not do it.
+    if question.act.is_some()
+        && !question.wants_tests
+        && let Some(code) = order.iter().position(|at| !is_test(*at))
+    {
+        order[..=code].rotate_right(1);
+    }
+    let order = with_few_tests(&order, is_test);
     Ok(order
         .into_iter()
         .zip(passages)
@@ -174,6 +189,11 @@ pub(crate) fn rank(
             Ranked { file: best[at].0, score: totals[at], passages, coverage }
         })
         .collect())
+}
+
+/// Whether a file has declarations and no code that could do anything.
+fn only_declares(path: &str) -> bool {
+    [".d.ts", ".d.cts", ".d.mts", ".pyi"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// The files that have any score, with their numbers; worked out on all cores. Not all of them once the stop is due.

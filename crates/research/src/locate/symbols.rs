@@ -14,7 +14,7 @@ use super::corpus::Corpus;
 use super::{FileClass, Passage};
 use crate::code_lines::CodeLines;
 use crate::definitions::Outlined;
-use crate::question::{Question, Symbol, is_common};
+use crate::question::{Act, Question, Symbol, is_common};
 
 /// A declaration of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,19 @@ pub(crate) enum Certainty {
     RelatedName,
     /// A local variable.
     Local,
+}
+
+impl SymbolPlace {
+    /// Whether a declaration may be what is asked, where a question does not spell its subject as code.
+    pub(super) fn answers(&self, act: Act) -> bool {
+        let is_spelled =
+            !matches!(self.certainty, Certainty::SameLetters | Certainty::Related | Certainty::RelatedName);
+        match act {
+            Act::Choose | Act::Raise => false,
+            Act::Write | Act::Read => is_spelled,
+            Act::Work => is_spelled || self.passage.last > self.passage.first,
+        }
+    }
 }
 
 /// The distance from which on a declaration belongs to something else than the owner.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod acts;
 mod bindings;
 mod fixture;
 mod patterns;

@@ -1,11 +1,16 @@
 //! The second pass: the worth of the best passage of each of the best files, and what is defined there.
 
+use std::collections::BTreeSet;
+
 use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_redact::searchable_bytes;
 use tamis_syntax::heuristic_outline;
 use tamis_text::split_lines;
 
 use super::Weights;
+use super::assigned::assigned_functions;
+use super::evidence::{Evidence, WordHit};
+use super::spans::segments;
 use crate::question::Question;
 use tamis_code_index::{FileCounts, WordCounter};
 
@@ -13,6 +18,9 @@ use tamis_code_index::{FileCounts, WordCounter};
 const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
+
+/// The share of a name's worth that is left where its definition does not do what the question asks.
+const IDLE: f64 = 0.3;
 
 /// Bytes of text that are kept, over all files: those of the best, which is where names are used that matter.
 const MAX_KEPT: u64 = 48 << 20;
@@ -41,6 +49,7 @@ pub(crate) struct RankInput<'a> {
     pub(crate) question: &'a Question,
     pub(crate) counter: &'a WordCounter,
     pub(crate) weights: &'a Weights,
+    pub(crate) evidence: &'a Evidence,
 }
 
 /// A definition; lines count from 1.
@@ -80,7 +89,7 @@ pub(crate) fn inspect(
             // It may have gone since the first look.
             let looked = match read {
                 Ok(()) if !is_binary(&bytes) => {
-                    InspectedFile::into(&searchable_bytes(&bytes), kept[at], input, stop)
+                    InspectedFile::into(&searchable_bytes(&bytes), &place.path, kept[at], input, stop)
                 }
                 _ => InspectedFile::default(),
             };
@@ -95,13 +104,12 @@ pub(crate) fn inspect(
 }
 
 impl InspectedFile {
-    fn into(bytes: &[u8], kept: bool, input: RankInput<'_>, stop: &StopSignal) -> InspectedFile {
-        let RankInput { counter, weights, .. } = input;
+    fn into(bytes: &[u8], path: &str, kept: bool, input: RankInput<'_>, stop: &StopSignal) -> InspectedFile {
+        let RankInput { counter, weights, evidence, .. } = input;
         let text = String::from_utf8_lossy(bytes).into_owned();
         let lines = split_lines(&text);
         let outline = heuristic_outline(&lines, &|| stop.is_due());
         let mut definitions = Vec::new();
-        let mut named = 0.0;
         for (number, definition) in outline.definitions.iter().enumerate() {
             // A generated file may have a hundred thousand.
             if number % 1024 == 1023 && stop.is_due() {
@@ -110,7 +118,6 @@ impl InspectedFile {
             let name = lines[definition.signature.first].get(definition.name.clone());
             let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
             let worth = weights.of_name(counter, name);
-            named = f64::max(named, worth);
             definitions.push(Defined {
                 name: name.to_owned(),
                 named: worth,
@@ -120,10 +127,46 @@ impl InspectedFile {
                 depth: definition.depth,
             });
         }
-        let hits = hits(text.as_bytes(), counter, &weights.columns);
-        let score = best_passage(&hits, &weights.columns);
+        let known: BTreeSet<usize> = definitions.iter().map(|known: &Defined| known.first).collect();
+        let assigned = assigned_functions(path, &lines, &|| stop.is_due());
+        for assigned in assigned.into_iter().filter(|assigned| !known.contains(&(assigned.first + 1))) {
+            let worth = weights.of_name(counter, &assigned.name);
+            definitions.push(Defined {
+                name: assigned.name,
+                named: worth,
+                lead: assigned.lead + 1,
+                first: assigned.first + 1,
+                last: assigned.last + 1,
+                depth: assigned.depth,
+            });
+        }
+        definitions.sort_by_key(|definition| definition.first);
+        let hits = evidence.hits(&lines, &word_hits(text.as_bytes(), counter, &weights.columns));
+        let score = best_passage(&hits, &evidence.columns);
         definitions.truncate(MAX_DEFINITIONS);
+        let named = definitions.iter().map(|definition| definition.named).fold(0.0, f64::max);
+        if input.question.act.is_some() {
+            let does = |(_, column): &(usize, usize)| evidence.is_done(*column);
+            let done: Vec<usize> = hits.iter().filter(|hit| does(hit)).map(|(line, _)| *line).collect();
+            discount_idle(&mut definitions, &done, lines.len());
+        }
         InspectedFile { score, named, definitions, hits, text: if kept { text } else { String::new() } }
+    }
+}
+
+/// Takes from what the names of definitions are worth that have none of these lines, from 1, in themselves: a name only says what
+/// it is about.
+fn discount_idle(definitions: &mut [Defined], done: &[usize], lines: usize) {
+    let mut acts = vec![false; definitions.len()];
+    for segment in segments(definitions, lines) {
+        let from = done.partition_point(|line| *line < segment.first);
+        let has_any = done.get(from).is_some_and(|line| *line <= segment.last);
+        if let Some(owner) = segment.owner.filter(|_| has_any) {
+            acts[owner] = true;
+        }
+    }
+    for (definition, _) in definitions.iter_mut().zip(acts).filter(|(_, acts)| !acts) {
+        definition.named *= IDLE;
     }
 }
 
@@ -132,20 +175,21 @@ fn worth(weight: f64, times: usize) -> f64 {
     weight * AGAIN.get(times).copied().unwrap_or(0.0)
 }
 
-/// Lines, from 1, with their columns of the question.
-fn hits(bytes: &[u8], counter: &WordCounter, weights: &[f64]) -> Vec<(usize, usize)> {
-    let mut hits: Vec<(usize, usize)> = Vec::new();
-    let (mut line, mut from) = (1, 0);
+/// The words of the question in a text, in order.
+fn word_hits(bytes: &[u8], counter: &WordCounter, weights: &[f64]) -> Vec<WordHit> {
+    let mut hits: Vec<WordHit> = Vec::new();
+    let (mut line, mut start, mut from) = (0, 0, 0);
     counter.each_hit(bytes, |hit| {
         // Hits of a run are at its start, so positions only grow.
-        line += memchr::memchr_iter(b'\n', &bytes[from..hit.at]).count();
+        for newline in memchr::memchr_iter(b'\n', &bytes[from..hit.at]) {
+            line += 1;
+            start = from + newline + 1;
+        }
         from = hit.at;
         if weights[hit.column] > 0.0 {
-            hits.push((line, hit.column));
+            hits.push(WordHit { line, column: hit.column, at: hit.at - start });
         }
     });
-    hits.sort_unstable();
-    hits.dedup();
     hits
 }
 

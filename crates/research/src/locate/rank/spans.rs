@@ -5,7 +5,6 @@
 //! file) and the name of its definition; a long definition loses a little. The four weights are the means of those fitted on each
 //! four of the five repositories in the README, and differ little between them.
 
-use super::Weights;
 use super::passage::{Defined, InspectedFile, RankInput};
 use tamis_text::split_lines;
 
@@ -61,12 +60,14 @@ const SPELLED: f64 = 2.2;
 const NAME: f64 = 3.5;
 /// What the logarithm of a definition's lines costs.
 const LONG: f64 = 3.2;
+/// The weight of a usual question.
+const WEIGHT: f64 = 40.0;
 
 /// Lines that belong to one definition, or to none.
-struct Segment {
-    owner: Option<usize>,
-    first: usize,
-    last: usize,
+pub(super) struct Segment {
+    pub(super) owner: Option<usize>,
+    pub(super) first: usize,
+    pub(super) last: usize,
 }
 
 impl InspectedFile {
@@ -75,7 +76,10 @@ impl InspectedFile {
         let lines = split_lines(&self.text);
         let segments = segments(&self.definitions, lines.len().max(self.last_line()));
         let own_lines = self.own_lines(&segments);
-        let rarities = self.rarities(&segments, input.weights);
+        let rarities = self.rarities(&segments, &input.evidence.columns);
+        // A short question has little to weigh against the length of what does it.
+        let whole: f64 = input.weights.columns.iter().sum();
+        let long = if input.question.act.is_some() { LONG * (whole / WEIGHT).min(1.0) } else { LONG };
         let spelled = spelled_definition(&self.definitions, input);
         let line_at = |line: usize| Passage::shown(lines.get(line - 1).copied().unwrap_or_default());
         let mut scored: Vec<(f64, Passage)> = Vec::new();
@@ -88,7 +92,7 @@ impl InspectedFile {
             let of_name = definition.map_or(0.0, |definition| {
                 NAME * definition.named + SPELLED * worth_of_spelling(definition, input)
             });
-            let cost = LONG * libm::log(1.0 + own_lines[segment.owner.map_or(0, |owner| owner + 1)] as f64);
+            let cost = long * libm::log(1.0 + own_lines[segment.owner.map_or(0, |owner| owner + 1)] as f64);
             for (mut first, last) in parts(&lines, segment) {
                 let defines = definition.is_some_and(|definition| (first..=last).contains(&definition.first));
                 let is_spelled = defines && segment.owner == spelled;
@@ -97,7 +101,7 @@ impl InspectedFile {
                     continue;
                 }
                 let words = words(hits, &rarities, last - first + 1);
-                let mut shown = heaviest_line(hits, input.weights).unwrap_or(first);
+                let mut shown = heaviest_line(hits, &input.evidence.columns).unwrap_or(first);
                 if let Some(definition) = definition.filter(|_| defines) {
                     first = definition.first;
                     shown = first;
@@ -151,7 +155,7 @@ impl InspectedFile {
     }
 
     /// What each column is worth in this file: the fewer of its definitions have it, the more.
-    fn rarities(&self, segments: &[Segment], weights: &Weights) -> Vec<f64> {
+    fn rarities(&self, segments: &[Segment], columns: &[f64]) -> Vec<f64> {
         let mut having: Vec<(usize, usize)> = Vec::new();
         let mut owners: Vec<usize> = Vec::new();
         for segment in segments {
@@ -164,13 +168,13 @@ impl InspectedFile {
         owners.dedup();
         having.sort_unstable();
         having.dedup();
-        let mut definitions = vec![0usize; weights.columns.len()];
+        let mut definitions = vec![0usize; columns.len()];
         for (column, _) in having {
             definitions[column] += 1;
         }
         let all = owners.len() as f64;
         let rarity = |having: usize| libm::log(1.0 + (all - having as f64 + 0.5) / (having as f64 + 0.5));
-        weights.columns.iter().zip(definitions).map(|(weight, having)| weight * rarity(having)).collect()
+        columns.iter().zip(definitions).map(|(weight, having)| weight * rarity(having)).collect()
     }
 }
 
@@ -201,13 +205,13 @@ fn spelled_definition(definitions: &[Defined], input: RankInput<'_>) -> Option<u
 
 /// The weight of the question's name that a definition has; zero when it has none.
 fn worth_of_spelling(definition: &Defined, input: RankInput<'_>) -> f64 {
-    let RankInput { question, counter, weights } = input;
+    let RankInput { question, counter, weights, .. } = input;
     let number = question.names.iter().position(|name| name.text == definition.name);
     number.map_or(0.0, |number| weights.columns[counter.name_column(number)])
 }
 
 /// Which definition the lines belong to, in the order of lines.
-fn segments(definitions: &[Defined], lines: usize) -> Vec<Segment> {
+pub(super) fn segments(definitions: &[Defined], lines: usize) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut at = 1;
@@ -276,10 +280,10 @@ fn words(hits: &[(usize, usize)], rarities: &[f64], lines: usize) -> f64 {
 }
 
 /// The line with the most of the question's weight.
-fn heaviest_line(hits: &[(usize, usize)], weights: &Weights) -> Option<usize> {
+fn heaviest_line(hits: &[(usize, usize)], columns: &[f64]) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     for line in hits.chunk_by(|a, b| a.0 == b.0) {
-        let weight: f64 = line.iter().map(|(_, column)| weights.columns[*column]).sum();
+        let weight: f64 = line.iter().map(|(_, column)| columns[*column]).sum();
         if weight > best.map_or(0.0, |(best, _)| best) {
             best = Some((weight, line[0].0));
         }

@@ -32,7 +32,7 @@ pub(crate) fn count(
     classes: &[FileClass],
     stop: &StopSignal,
 ) -> Result<(), Stopped> {
-    let RankInput { question, counter, weights } = input;
+    let RankInput { question, counter, weights, .. } = input;
     let source = |at: usize| classes[best[at].0] == FileClass::Source;
     // Which of the best files define a name, anywhere and outermost.
     let mut anywhere: Definers<'_> = BTreeMap::new();

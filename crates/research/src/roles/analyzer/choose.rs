@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tamis_syntax::{DeclarationKind, Notation, each_declaration};
+
 use super::target::Target;
 use crate::definitions::Outlined;
 use crate::locate::is_test;
@@ -141,6 +143,14 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
     weigh(&mut unnamed);
     chosen.named = best(named, question, true, MAX_TARGETS);
     chosen.unnamed = best(unnamed, question, false, MAX_UNNAMED);
+    if let Some(target) = acting(question, locations, reader, &mut chosen.limited) {
+        chosen.unnamed.retain(|known| known.name != target.name);
+        chosen.unnamed.insert(0, target);
+        chosen.unnamed.truncate(MAX_UNNAMED);
+        if question.certain_names().next().is_none() {
+            chosen.named.clear();
+        }
+    }
     chosen
 }
 
@@ -163,6 +173,40 @@ fn declared(
         None => Target::declared(&source, line, name, question, DECLARED),
     };
     Some(Target { fit: DECLARED, ..target })
+}
+
+/// The definition at the locator's first place, where the question is for code that does something: the locator looks at what lines
+/// do, and not only at their words.
+fn acting(
+    question: &Question,
+    locations: &Locations,
+    reader: &BoundedReader,
+    limited: &mut bool,
+) -> Option<Target> {
+    question.act?;
+    let first = locations.best.first().filter(|first| !is_prose_or_data(&first.place.path))?;
+    let passage = first.passages.first()?;
+    let name = passage.name.as_deref()?;
+    let source = reader.read_if_possible(&first.place, limited)?;
+    let lines = source.lines();
+    let outlined = Outlined { lines: &lines, outline: source.outline() };
+    let around = outlined.around(passage.first - 1).filter(|at| outlined.name(*at) == name);
+    if let Some(number) = around {
+        return Some(Target::of(&source, number, question, None));
+    }
+    // A function that is assigned is in no outline.
+    let notation = Notation::of_path(&first.place.path);
+    let declares = |line: &str| {
+        let mut is_declared = false;
+        each_declaration(line, &[], notation, &mut |range, kind| {
+            let is_value = matches!(kind, DeclarationKind::Definition | DeclarationKind::Value);
+            is_declared |= is_value && line.get(range) == Some(name);
+        });
+        is_declared
+    };
+    let line = lines.get(..passage.first)?.iter().rposition(|line| declares(line))?;
+    let target = Target::declared(&source, line, name, question, 0.0);
+    Some(Target { named: false, ..target })
 }
 
 /// Adds what their words are worth: the rarer among all of them, the more. Those that have hardly any go.
@@ -193,6 +237,10 @@ pub(super) fn choose_from_search(
     hits: &NameHits,
     reader: &BoundedReader,
 ) {
+    // Its words may be names of something else.
+    if question.act.is_some() && question.certain_names().next().is_none() {
+        return;
+    }
     let mut places: Vec<(f64, usize)> = Vec::new();
     for (at, file) in hits.files.iter().enumerate() {
         for hit in file.hits.iter().filter(|hit| hit.kind == HitKind::Definition) {
