@@ -30,6 +30,8 @@ mod session_search;
 mod session_tests;
 mod sessions;
 mod status;
+#[cfg(test)]
+mod testing;
 mod trial;
 #[cfg(test)]
 mod typescript;

@@ -404,3 +404,82 @@ impl From<PruneRecovery> for PageRecovery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tamis_sieve::{Caller, MarkerForm, PruneOptions, PruneRequest};
+    use tamis_text::TextKind;
+
+    use super::*;
+    use crate::testing::{dashboard, services};
+
+    const SECRET: &str = "AKIAIOSFODNN7EXAMPLE";
+
+    #[test]
+    fn a_prune_is_listed_and_shown_with_its_cuts_and_without_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let services = services(folder.path());
+        let sieve = services.sieve.clone();
+        let dashboard = dashboard(services);
+        let log: String =
+            (0..200).map(|number| format!("INFO request {number} done in {number} ms\n")).collect();
+        let text = format!("key {SECRET}\n{log}ERROR disk full\n");
+        let request = PruneRequest {
+            text: &text,
+            goal: &format!("why did it fail with {SECRET}"),
+            kind: TextKind::Logs,
+            options: PruneOptions { markers: MarkerForm::Short, ..PruneOptions::default() },
+            shown: &[],
+        };
+        let caller = Caller {
+            tool: "Bash".into(),
+            door: "hook".into(),
+            client: Some("claude".into()),
+            session: Some("s1".into()),
+            ..Caller::default()
+        };
+        let pruned = sieve.prune(&request, &caller, &|| false);
+        let cut = &pruned.annotations[0];
+        let (from, to) = (cut.original_start_line, cut.original_end_line);
+        sieve.recover(&pruned.prune_id, &[(from as i64, from as i64 + 1)], false, &caller).unwrap();
+        assert_eq!(sieve.flush(Duration::from_secs(60)), 0);
+
+        let list = dashboard.prunes(&PagePruneQuery::default()).unwrap();
+        assert_eq!((list.total, list.rows.len()), (1, 1));
+        let row = &list.rows[0];
+        assert_eq!((row.client.as_deref().map(String::as_str), row.recoveries), (Some("claude"), 1));
+        assert_eq!(row.goal.as_ref().unwrap(), &"why did it fail with [redacted:aws-access-key]");
+        let other = PagePruneQuery { client: Some("codex".into()), ..PagePruneQuery::default() };
+        assert_eq!(dashboard.prunes(&other).unwrap(), PagePruneList { total: 0, rows: vec![] });
+        let summary = dashboard.prune_summary(&PagePruneQuery::default()).unwrap();
+        assert_eq!((summary.calls, summary.cut_calls, summary.recoveries, summary.fallbacks), (1, 1, 1, 0));
+
+        let details = dashboard.prune(&pruned.prune_id).unwrap();
+        assert_eq!(
+            (details.is_kept, details.is_repeated, details.calls.as_slice()),
+            (true, false, list.rows.as_slice())
+        );
+        let first = PageCut { from, to, cause: PageCutCause::Repetitions, place: None };
+        assert_eq!(details.cuts.as_deref().unwrap()[0], first);
+        assert_eq!(details.recoveries[0].ranges, Some(vec![(from as u64, from as u64 + 1)]));
+
+        let lines = dashboard.prune_lines(&pruned.prune_id, 1, 2).unwrap();
+        let expected = ["key [redacted:aws-access-key]", "INFO request 0 done in 0 ms"].map(Redacted::from);
+        assert_eq!(lines, PageOriginalLines { from: 1, lines: expected.to_vec(), total: Some(203) });
+        assert_eq!(dashboard.prune_lines(&pruned.prune_id, 203, 10).unwrap().lines, [Redacted::from("")]);
+        assert!(dashboard.prune_lines(&pruned.prune_id, 900, 10).unwrap().lines.is_empty());
+
+        for unknown in ["prn_aaaaaaaaaaaaaaaabbbbbb", "../state.db", ""] {
+            assert_eq!(dashboard.prune(unknown).unwrap_err().kind, PageErrorKind::NotFound, "{unknown}");
+            assert_eq!(dashboard.prune_lines(unknown, 1, 1).unwrap_err().kind, PageErrorKind::NotFound);
+        }
+    }
+
+    #[test]
+    fn long_lines_and_many_of_them_are_bounded() {
+        assert!(shortened(&"é".repeat(4_000)).ends_with("… 4000 more bytes"));
+        assert_eq!(shortened("short"), "short");
+    }
+}

@@ -421,3 +421,110 @@ fn reference_error(error: ReferenceError) -> PageError {
     };
     PageError::new(kind, error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use parking_lot::Mutex;
+    use tamis_codebase::{Policy, Roots};
+    use tamis_research::{ResearchLimits, ResearchSettings};
+    use tamis_tools::Research;
+
+    use super::*;
+    use crate::testing::{dashboard, services};
+
+    #[test]
+    fn a_question_is_answered_written_down_and_its_references_have_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        fs::create_dir_all(root.join("src")).unwrap();
+        let code =
+            "/// Reads the settings.\npub fn read_settings(path: &str) -> Settings {\n    parse(path)\n}\n";
+        fs::write(root.join("src/settings.rs"), code).unwrap();
+        fs::write(root.join(".env"), "PASSWORD=hunter22\n").unwrap();
+        let artifacts = folder.path().join("artifacts");
+        let settings = ResearchSettings {
+            roots: Roots::open(&[root], Policy::standard()).unwrap(),
+            thoughts: None,
+            artifacts,
+            limits: ResearchLimits {
+                deadline: Duration::from_secs(60),
+                max_files_read: 50,
+                max_bytes_read: 1 << 20,
+                max_tokens: 2000,
+            },
+            model: None,
+            index: None,
+            workers: 2,
+            most_waiting: 8,
+        };
+        let services =
+            services(folder.path()).with_research(|| Research::new(Arc::new(Researcher::new(settings))));
+        let dashboard = dashboard(services);
+        assert_eq!(dashboard.research_overview().unwrap().handoffs, []);
+
+        let events = Mutex::new(Vec::new());
+        let request = PageResearchRequest {
+            question: "Where is read_settings defined?".into(),
+            memo: true,
+            ..PageResearchRequest::default()
+        };
+        dashboard.research(request.clone(), CancellationToken::new(), &|event| events.lock().push(event));
+        let events = events.into_inner();
+        let began = |event: &PageResearchEvent| {
+            matches!(
+                event,
+                PageResearchEvent::Progress { step: PageResearchStep::RoleBegan, role: Some("locator"), .. }
+            )
+        };
+        assert!(began(&events[0]), "{events:?}");
+        let Some(PageResearchEvent::Report { report }) = events.last() else { panic!("{events:?}") };
+        let references = &report.synthesis.as_ref().unwrap().references;
+        let reference =
+            references.iter().find(|reference| reference.starts_with("src/settings.rs:")).unwrap();
+        let query = PageReferenceQuery {
+            reference: reference.clone(),
+            roots: Some(report.roots.join("\n")),
+            around: Some(0),
+        };
+        let lines = dashboard.reference_lines(&query).unwrap();
+        assert!(lines.lines.iter().any(|line| line.contains("pub fn read_settings")), "{lines:?}");
+
+        let overview = dashboard.research_overview().unwrap();
+        assert_eq!(overview.handoffs.len(), 1);
+        assert_eq!(Some(&overview.handoffs[0].name), report.memo.as_ref());
+        let handoff = dashboard.handoff(&overview.handoffs[0].name).unwrap();
+        assert_eq!(handoff.question, "Where is read_settings defined?");
+        assert!(handoff.references.iter().all(|found| found.state == PageReferenceState::Unchanged));
+
+        for refused in [".env:1", "../secret", "/etc/passwd:1", "src/none.rs:3"] {
+            let query = PageReferenceQuery { reference: refused.into(), ..PageReferenceQuery::default() };
+            assert_eq!(
+                dashboard.reference_lines(&query).unwrap_err().kind,
+                PageErrorKind::NotFound,
+                "{refused}"
+            );
+        }
+        let outside =
+            PageReferenceQuery { reference: "passwd".into(), roots: Some("/etc".into()), around: None };
+        assert_eq!(dashboard.reference_lines(&outside).unwrap_err().kind, PageErrorKind::NotFound);
+        for refused in ["../../etc/passwd", "/etc/passwd", "nothing"] {
+            assert!(dashboard.handoff(refused).is_err(), "{refused}");
+        }
+        for (refused, message) in [
+            (
+                PageResearchRequest { question: " ".into(), ..PageResearchRequest::default() },
+                "the question is empty",
+            ),
+            (PageResearchRequest { role: Some("oracle".into()), ..request.clone() }, "no role `oracle`"),
+        ] {
+            let events = Mutex::new(Vec::new());
+            dashboard.research(refused, CancellationToken::new(), &|event| events.lock().push(event));
+            let failed = PageResearchEvent::Failed { message: message.into(), hint: None };
+            assert_eq!(events.into_inner(), [failed]);
+        }
+    }
+}

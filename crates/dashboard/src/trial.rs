@@ -147,3 +147,47 @@ fn trial_error(warning: PruneWarning) -> PageError {
     };
     PageError::new(kind, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{dashboard, services};
+
+    #[test]
+    fn a_trial_has_every_threshold_and_stores_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let dashboard = dashboard(services(folder.path()));
+        let text: String =
+            (0..200).map(|number| format!("INFO request {number} done in {number} ms\n")).collect();
+        let request = PageTrialRequest {
+            text: format!("{text}ERROR disk full\n"),
+            goal: "why did it fail".into(),
+            kind: None,
+        };
+        let trial = dashboard.try_prune(&request, &CancellationToken::new()).unwrap();
+        assert_eq!((trial.kind, trial.lines, trial.scores.len()), ("logs", 202, 202));
+        let thresholds: Vec<f32> = trial.results.iter().map(|result| result.threshold).collect();
+        assert_eq!(thresholds, (0..=40).map(|step| step as f32 / 40.0).collect::<Vec<_>>());
+        let chosen = &trial.results[trial.default_result];
+        assert_eq!(chosen.threshold, 0.5);
+        assert!(!chosen.cuts.is_empty() && chosen.tokens_after < trial.tokens_before / 2);
+        let reason = PageCutReason { cause: PageCutCause::Repetitions, place: None };
+        assert_eq!(trial.reasons[chosen.cuts[0].2], reason);
+        assert_eq!(trial.results[0].cuts, []);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        for (refused, kind) in [
+            (PageTrialRequest { kind: Some("poem".into()), ..request.clone() }, PageErrorKind::Invalid),
+            (
+                PageTrialRequest { text: "x".repeat(MAX_TEXT_BYTES + 1), ..request.clone() },
+                PageErrorKind::Invalid,
+            ),
+            (PageTrialRequest { text: "\n".repeat(300_000), ..request.clone() }, PageErrorKind::Invalid),
+        ] {
+            assert_eq!(dashboard.try_prune(&refused, &CancellationToken::new()).unwrap_err().kind, kind);
+        }
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        assert_eq!(dashboard.try_prune(&request, &cancelled).unwrap_err().kind, PageErrorKind::Unavailable);
+    }
+}
