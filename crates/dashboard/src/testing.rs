@@ -24,7 +24,12 @@ pub(crate) fn services(folder: &Path) -> Services {
 }
 
 pub(crate) fn dashboard(services: Services) -> Dashboard {
-    let settings =
-        DashboardSettings { version: "1.2.3", prices: ModelPrices::with(&[]).expect("the known prices") };
+    let settings = DashboardSettings {
+        version: "1.2.3",
+        prices: ModelPrices::with(&[]).expect("the known prices"),
+        clients: Box::new(Vec::new),
+        reach: Box::new(|| Err("not measured".to_owned())),
+        health: crate::HealthSources::default(),
+    };
     Dashboard::new(Arc::new(services), settings)
 }
