@@ -10,6 +10,10 @@ import { chromium } from 'playwright-core'
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+// While the page is developed: a folder that `npx vite build --outDir FOLDER` filled. The browser then takes the page's script and
+// style from there, and everything else from the server, so that the program need not be built for each change of the page.
+const pageFiles = process.env.PAGE_FILES
+
 export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
 export const THEMES = ['light', 'dark']
 
@@ -34,6 +38,7 @@ export class Browser {
       timezoneId: 'Europe/Paris',
       ...more,
     })
+    if (pageFiles) await browser.context.route(/\/page\.(js|css)$/, (route) => route.fulfill({ path: join(pageFiles, new URL(route.request().url()).pathname) }))
     browser.page = browser.context.pages()[0] ?? (await browser.context.newPage())
     browser.page.setDefaultTimeout(30_000)
     browser.page.on('console', (message) => {

@@ -53,6 +53,7 @@ test('the palette finds pages, and question mark shows the keys', async () => {
 
 test('j and k move in the list of sessions, Enter opens, and going back returns', async () => {
   await browser.goto('/sessions')
+  await browser.page.getByRole('row').nth(3).waitFor()
   for (const key of ['j', 'j', 'k', 'Enter']) await browser.page.keyboard.press(key)
   await browser.page.waitForFunction(() => /^\/sessions\/./.test(location.pathname))
   await browser.page.goBack()

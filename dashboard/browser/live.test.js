@@ -46,5 +46,6 @@ test('the page follows an agent without a reload', { timeout: 180_000 }, async (
   const { page } = browser
   await browser.goto('/agents')
   const { coding, reviewers } = await world.addReviewLoop()
-  for (const id of [coding, ...reviewers]) await page.getByText(id).first().waitFor()
+  await page.getByText(coding, { exact: true }).first().waitFor()
+  for (const reviewer of reviewers) await page.locator(`a[href="/agents/${reviewer}"]`).first().waitFor()
 })

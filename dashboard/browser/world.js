@@ -144,14 +144,14 @@ export class World {
     cpSync(join(repository, 'crates/prune/src'), join(this.work, 'src'), { recursive: true })
     const log = Array.from({ length: 400 }, (_, line) => (line === 200 ? `error: ${HOSTILE}` : `2026-11-16T10:00:${String(line % 60).padStart(2, '0')} worker ${line} ok`)).join('\n')
     writeFileSync(join(this.work, 'build.log'), log)
+    cpSync(join(repository, 'docs/examples/payments.log'), join(this.work, 'payments.log'))
     const pruned = [
-      this.run('prune', 'src/select.rs', '--goal', 'how are adjacent cuts joined?'),
+      this.run('prune', 'payments.log', '--goal', 'why did order 8812 fail'),
       this.run('prune', 'guide.md', '--goal', 'how do I connect Codex?'),
       this.run('prune', 'build.log', '--goal', `why did the build fail? ${HOSTILE}`),
     ]
     const ids = pruned.map((text) => /prn_[A-Za-z0-9_]+/.exec(text)?.[0]).filter(Boolean)
-    if (ids[0]) this.run('recover', ids[0], '1-20')
-    this.prunes = ids
+    this.run('recover', ids[0], '6-20')
     return ids
   }
 

@@ -1,4 +1,4 @@
-//! What the page is sent while sessions are written: calls, their results, and the rows of the page Now.
+//! What the page is sent while sessions are written: calls, their results, and the rows of the page Now; and that something was pruned.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -33,6 +33,8 @@ const STEP_BACK: u64 = 256;
 const MOST_OPEN: usize = 4096;
 /// After an error.
 const PAUSE: Duration = Duration::from_secs(2);
+/// Between two looks at the ledger.
+const LEDGER_EVERY: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A call of a tool, or its result, in any session.
@@ -73,6 +75,8 @@ pub enum LiveMessage {
     Call(LiveCall),
     /// The row of a session that changed.
     Session(Box<NowSession>),
+    /// Something was pruned or recovered, by whichever process.
+    Prune,
     /// Something was not sent: what the page shows must be loaded again.
     Gap,
 }
@@ -170,13 +174,31 @@ impl Dashboard {
             match self.follow_once(sink) {
                 Ok(()) => return,
                 // There are none to follow, only agents.
-                Err(PageError { kind: PageErrorKind::Unavailable, .. }) => wait(sink),
+                Err(PageError { kind: PageErrorKind::Unavailable, .. }) => wait(sink, PAUSE),
                 Err(error) => {
                     tracing::warn!(%error, "cannot follow sessions");
                     (sink.send)(LiveMessage::Gap);
-                    wait(sink);
+                    wait(sink, PAUSE);
                 }
             }
+        }
+    }
+
+    /// Follows the ledger of prunes until the sink has ended. Blocks.
+    pub fn follow_prunes(&self, sink: &LiveSink<'_>) {
+        let position = || {
+            let read = self.services.sieve.ledger_position();
+            read.inspect_err(|error| tracing::debug!(%error, "cannot read the ledger")).ok()
+        };
+        (sink.ready)();
+        let mut last = None;
+        while !(sink.is_ended)() {
+            let next = position();
+            if next.is_some() && next != last {
+                last = next;
+                (sink.send)(LiveMessage::Prune);
+            }
+            wait(sink, LEDGER_EVERY);
         }
     }
 
@@ -256,9 +278,9 @@ impl Dashboard {
     }
 }
 
-fn wait(sink: &LiveSink<'_>) {
+fn wait(sink: &LiveSink<'_>, pause: Duration) {
     let begun = Instant::now();
-    while begun.elapsed() < PAUSE && !(sink.is_ended)() {
+    while begun.elapsed() < pause && !(sink.is_ended)() {
         std::thread::sleep(LOOK_AGAIN);
     }
 }

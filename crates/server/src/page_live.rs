@@ -1,7 +1,7 @@
 //! The page's live connection, `/api/page/live`: events of agents, tool calls of all sessions, and rows of the page Now.
 //!
-//! One thread follows the sessions for all connections. It starts with the first and ends with the last. A client that reads too
-//! slowly loses messages and is sent a `gap`, at which it loads what it shows again.
+//! One thread follows the sessions for all connections, and another the ledger of prunes. They start with the first and end with the
+//! last. A client that reads too slowly loses messages and is sent a `gap`, at which it loads what it shows again.
 
 use std::collections::HashSet;
 use std::future::pending;
@@ -65,26 +65,34 @@ impl LiveFeed {
         let is_ended = Arc::new(AtomicBool::new(false));
         let following =
             Arc::new(Following { sender: sender.clone(), is_ready, is_ended: Arc::clone(&is_ended) });
-        let dashboard = Arc::clone(dashboard);
-        let follow = move || {
-            let send = |message: LiveMessage| {
-                let call = match &message {
-                    LiveMessage::Call(call) => Some(identity(call)),
-                    _ => None,
+        // Clients wait only until the sessions are followed.
+        type Follow = fn(&Dashboard, &LiveSink<'_>);
+        let follow_sessions: Follow = Dashboard::follow_sessions;
+        for (name, follow, ready) in
+            [("live", follow_sessions, Some(ready)), ("live-prunes", Dashboard::follow_prunes, None)]
+        {
+            let (dashboard, sender, is_ended) =
+                (Arc::clone(dashboard), sender.clone(), Arc::clone(&is_ended));
+            let run = move || {
+                let send = |message: LiveMessage| {
+                    let call = match &message {
+                        LiveMessage::Call(call) => Some(identity(call)),
+                        _ => None,
+                    };
+                    // Without a receiver there is none to send to.
+                    let _ = text(&message).map(|message| sender.send(Live { message, call }));
                 };
-                // Without a receiver there is none to send to.
-                let _ = text(&message).map(|message| sender.send(Live { message, call }));
+                let ready = || {
+                    if let Some(ready) = &ready {
+                        ready.send_replace(true);
+                    }
+                };
+                let is_ended = || is_ended.load(Ordering::Relaxed);
+                follow(&dashboard, &LiveSink { ready: &ready, send: &send, is_ended: &is_ended });
             };
-            dashboard.follow_sessions(&LiveSink {
-                ready: &|| {
-                    ready.send_replace(true);
-                },
-                send: &send,
-                is_ended: &|| is_ended.load(Ordering::Relaxed),
-            });
-        };
-        if let Err(error) = thread::Builder::new().name("live".into()).spawn(follow) {
-            tracing::error!(%error, "cannot start the thread that follows sessions");
+            if let Err(error) = thread::Builder::new().name(name.into()).spawn(run) {
+                tracing::error!(%error, name, "cannot start a thread of the live connection");
+            }
         }
         *current = Arc::downgrade(&following);
         following
@@ -194,6 +202,8 @@ async fn follow(
                     sent.insert(identity(&call));
                     socket.send(text(&LiveMessage::Call(call))?).await.ok()?;
                 }
+                // What was pruned before this connection is in no message.
+                socket.send(text(&LiveMessage::Prune)?).await.ok()?;
             },
             // What comes meanwhile waits, so that calls arrive in order.
             received = live.recv(), if missed.is_none() => match received {

@@ -12,10 +12,14 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::http::Request;
 use common::{DoorFixture, TOKEN, insert_event, sign_in, within};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use socket::{Frame, Socket, TEXT};
+use tamis_sieve::{Caller, PruneOptions, PruneRequest};
+use tamis_text::TextKind;
 use tamis_tools::Registry;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -145,6 +149,37 @@ async fn a_thousand_events_a_second_arrive_all() {
     for (gap, many, once) in [one, other] {
         assert!(once, "none twice");
         assert!(gap || many == 10_000, "all or a gap: {many}");
+    }
+    running.shutdown.cancel();
+    running.ended.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_prunes_is_announced() {
+    let fixture = DoorFixture::new(Registry::all());
+    let running = run(&fixture).await;
+    let mut socket = follow(&running, None, None).await;
+    let ledger = fixture.sieve();
+    let text = "a line that says little\n".repeat(200);
+    let request = PruneRequest {
+        text: &text,
+        goal: "anything",
+        kind: TextKind::Logs,
+        options: PruneOptions::default(),
+        shown: &[],
+    };
+    ledger.prune(&request, &Caller::default(), &|| false);
+    assert_eq!(ledger.flush(Duration::from_secs(60)), 0);
+    // The list is only asked for when it is said to have changed.
+    loop {
+        let message = within("the announcement", socket.json()).await;
+        assert_eq!(message, json!({"type": "prune"}));
+        let request =
+            Request::builder().uri("/api/page/prunes").header("authorization", format!("Bearer {TOKEN}"));
+        let (_, list) = common::text(fixture.send(request.body(Body::empty()).unwrap()).await).await;
+        if serde_json::from_str::<Value>(&list).unwrap()["total"] == 1 {
+            break;
+        }
     }
     running.shutdown.cancel();
     running.ended.await.unwrap();

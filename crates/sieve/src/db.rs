@@ -9,7 +9,8 @@ use crate::history::{
     CallFilter, CallOutcome, CallPage, CallSpan, CallSummary, LedgerCall, PruneRecord, PruneRecovery,
 };
 use crate::ledger::{
-    LedgerPrune, LedgerRecovery, LedgerTotals, PruneRow, PruneSavings, RecentPrune, RecoveryRow,
+    LedgerPosition, LedgerPrune, LedgerRecovery, LedgerTotals, PruneRow, PruneSavings, RecentPrune,
+    RecoveryRow,
 };
 
 /// The ledger's tables. Migrations are only ever added.
@@ -390,6 +391,14 @@ pub(crate) fn recoveries_since(connection: &Connection, at_ms: i64) -> rusqlite:
 }
 
 /// Rows of both tables.
+pub(crate) fn position(connection: &Connection) -> rusqlite::Result<LedgerPosition> {
+    connection.query_row(
+        "SELECT (SELECT coalesce(max(id), 0) FROM prunes), (SELECT coalesce(max(id), 0) FROM recoveries)",
+        [],
+        |row| Ok(LedgerPosition { prunes: row.get(0)?, recoveries: row.get(1)? }),
+    )
+}
+
 pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     connection.query_row(
         "SELECT (SELECT count(*) FROM prunes) + (SELECT count(*) FROM recoveries)",

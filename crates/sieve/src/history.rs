@@ -9,7 +9,7 @@ use tamis_text::{TextKind, split_lines};
 
 use crate::cut_list::LedgerCut;
 use crate::ids::PruneId;
-use crate::ledger::LedgerTotals;
+use crate::ledger::{LedgerPosition, LedgerTotals};
 use crate::marker::MarkerForm;
 use crate::originals::OriginalError;
 use crate::originals::spool::text_of;
@@ -144,6 +144,11 @@ pub struct RepeatedCut {
 const REPEAT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Sieve {
+    /// Changes when a prune or a recovery is added, by whichever process.
+    pub fn ledger_position(&self) -> Result<LedgerPosition, StoreError> {
+        self.store.as_ref().map_or_else(|| Ok(LedgerPosition::default()), |store| store.ledger.position())
+    }
+
     /// Calls that the filter accepts, the latest first, without rows that are still queued.
     pub fn calls(&self, filter: &CallFilter, from: usize, limit: usize) -> Result<CallPage, StoreError> {
         self.store

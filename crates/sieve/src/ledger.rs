@@ -43,6 +43,13 @@ pub struct PruneSavings {
     pub recovered_tokens: u64,
 }
 
+/// How far the ledger has been written, by any process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LedgerPosition {
+    pub(crate) prunes: i64,
+    pub(crate) recoveries: i64,
+}
+
 /// A prune whose original is still kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecentPrune {
@@ -204,6 +211,10 @@ impl Ledger {
     pub(crate) fn prune_record(&self, prune_id: &str) -> Result<PruneRecord, StoreError> {
         let read = |connection: &Connection| db::prune_record(connection, prune_id);
         Ok(Database::read_existing(&self.path, db::COMPONENTS, read)?.unwrap_or_default())
+    }
+
+    pub(crate) fn position(&self) -> Result<LedgerPosition, StoreError> {
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, db::position)?.unwrap_or_default())
     }
 
     pub(crate) fn count(&self) -> Result<u64, StoreError> {

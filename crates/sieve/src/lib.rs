@@ -43,7 +43,7 @@ pub use history::{
     PruneRecovery, RepeatedCut,
 };
 pub use large::{LargePruneRequest, LargePruned};
-pub use ledger::{LedgerPrune, LedgerRecovery, LedgerTotals, PruneSavings, RecentPrune};
+pub use ledger::{LedgerPosition, LedgerPrune, LedgerRecovery, LedgerTotals, PruneSavings, RecentPrune};
 pub use marker::{MarkerForm, is_marker, prune_ids_in};
 pub use pasted::{LineRanges, PastedCuts, PastedError};
 #[doc(hidden)]

@@ -128,7 +128,7 @@ export interface Graph {
 
 const LANE = 20
 const REVIEWS = 68
-const LABELS = 38
+const LABELS = 42
 const EDGE = 34
 
 /** The agent is a line; each review is an arc below it, in order; the pull request is at its end. */

@@ -57,7 +57,7 @@ class Live {
 
   /** Puts a message in as if it had arrived. For the page of examples and for tests. */
   receive(message: LiveMessage): void {
-    if (this.#progress.startsAnew(message)) this.#queue.push({ type: 'gap' })
+    if (this.#progress.isReconnected(message)) this.#queue.push({ type: 'gap' })
     if (!this.#progress.accept(message)) return
     this.#queue.push(message)
     this.#schedule()

@@ -30,12 +30,18 @@ test('a later greeting does not skip what was missed', () => {
   assert.equal(progress.follow().events_after, 40)
 })
 
+test('every greeting but the first is of a new connection', () => {
+  const progress = new Progress()
+  assert.equal(progress.isReconnected({ type: 'hello', events_last: 40 }), false)
+  assert.equal(progress.isReconnected({ type: 'call' }), false)
+  assert.equal(progress.isReconnected({ type: 'hello', events_last: 40 }), true)
+})
+
 test('a server without its old events starts anew', () => {
   const progress = new Progress()
   progress.accept({ type: 'hello', events_last: 40 })
   progress.accept({ type: 'event', seq: 41 })
-  assert.equal(progress.startsAnew({ type: 'hello', events_last: 41 }), false)
-  assert.equal(progress.startsAnew({ type: 'hello', events_last: 3 }), true)
+  progress.isReconnected({ type: 'hello', events_last: 3 })
   assert.equal(progress.follow().events_after, 3)
   assert.equal(progress.accept({ type: 'event', seq: 41 }), true)
 })

@@ -51,6 +51,7 @@ export class Progress {
   #seen = new RecentKeys()
   #lastSeq: number | null = null
   #lastAt: number | null = null
+  #isGreeted = false
 
   /** True when the message has not arrived before. */
   accept(message: LiveMessage): boolean {
@@ -71,13 +72,18 @@ export class Progress {
     return true
   }
 
-  /** True when a greeting comes from a server whose events start anew: its data was removed. What arrived before is forgotten. */
-  startsAnew(message: LiveMessage): boolean {
+  /** True for the greeting of each connection but the first: rows that changed meanwhile are not sent again. */
+  isReconnected(message: LiveMessage): boolean {
+    if (message.type !== 'hello') return false
     const last = message['events_last']
-    if (message.type !== 'hello' || typeof last !== 'number' || this.#lastSeq === null || last >= this.#lastSeq) return false
-    this.#seen = new RecentKeys()
-    this.#lastSeq = last
-    return true
+    // The events of this server start anew, since its data was removed.
+    if (typeof last === 'number' && this.#lastSeq !== null && last < this.#lastSeq) {
+      this.#seen = new RecentKeys()
+      this.#lastSeq = last
+    }
+    const wasGreeted = this.#isGreeted
+    this.#isGreeted = true
+    return wasGreeted
   }
 
   follow(): Follow {

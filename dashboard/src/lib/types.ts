@@ -16,7 +16,7 @@ export type LiveMessage = { "type": "hello", server: string, at: number,
 /**
  * The number of the last event of agents; none where agents are not served.
  */
-events_last: number | null, } | { "type": "call" } & LiveCall | { "type": "session" } & NowSession | { "type": "gap" };
+events_last: number | null, } | { "type": "call" } & LiveCall | { "type": "session" } & NowSession | { "type": "prune" } | { "type": "gap" };
 
 export type NowActivity = "call" | "question" | "thinking" | "message" | "interrupted" | "command";
 

@@ -53,15 +53,14 @@ impl DoorFixture {
         self.folder.path().join("logs")
     }
 
+    /// A sieve on the same data, like another process's.
+    pub fn sieve(&self) -> Sieve {
+        sieve(self.folder.path())
+    }
+
     fn build(registry: Registry, has_logs: bool) -> DoorFixture {
         let folder = tempfile::tempdir().unwrap();
-        let sieve = Sieve::new(SieveSettings {
-            data_dir: Some(DataDir::at(folder.path().join("data"))),
-            max_input_chars: 2_000_000,
-            recovery_ttl: Duration::from_secs(600),
-            recovery_max_bytes: 1 << 30,
-            ledger_keep: Duration::from_secs(600),
-        });
+        let sieve = sieve(folder.path());
         let agents = Arc::new(AgentService::new(agents_settings(&folder.path().join("data"))));
         let mut services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
         if has_logs {
@@ -121,6 +120,16 @@ impl DoorFixture {
         assert_eq!(status, StatusCode::OK, "{body}");
         serde_json::from_str(&body).unwrap()
     }
+}
+
+fn sieve(folder: &Path) -> Sieve {
+    Sieve::new(SieveSettings {
+        data_dir: Some(DataDir::at(folder.join("data"))),
+        max_input_chars: 2_000_000,
+        recovery_ttl: Duration::from_secs(600),
+        recovery_max_bytes: 1 << 30,
+        ledger_keep: Duration::from_secs(600),
+    })
 }
 
 pub fn dashboard_settings() -> DashboardSettings {
