@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Browser, SIZES, THEMES } from './browser.js'
-import { World } from './world.js'
+import { HOSTILE, World } from './world.js'
 
 const screenshots = process.env.SCREENSHOTS
 const world = new World()
@@ -16,8 +16,8 @@ before(async () => {
   world.addSessions()
   world.startLiveSession().add('cargo test', 'cargo clippy')
   await world.serve()
-  const [prune] = world.addPrunes()
-  const { coding } = await world.addReviewLoop()
+  const [prune, , hostilePrune] = world.addPrunes()
+  const { coding, reviewers } = await world.addReviewLoop()
   const session = '6e190b0e-1444-4d7a-a82b-3469ccf8c19e'
   paths = {
     now: '/',
@@ -29,10 +29,22 @@ before(async () => {
     search: '/search?q=script',
     prunes: '/prunes',
     prune: `/prunes/${prune}`,
+    hostilePrune: `/prunes/${hostilePrune}`,
+    hostilePruneShown: `/prunes/${hostilePrune}?view=shown`,
     try: '/try',
+    tryPrune: `/try?prune=${prune}`,
     agents: '/agents',
+    agentsBoard: '/agents?view=board',
     agent: `/agents/${coding}`,
+    agentReviews: `/agents/${coding}?tab=reviews&after=1`,
+    agentChanges: `/agents/${coding}?tab=changes`,
+    agentFacts: `/agents/${coding}?tab=facts`,
+    reviewer: `/agents/${reviewers[0]}`,
+    hostileAgent: `/agents/${world.agents[1]}`,
+    hostileAgentOutput: `/agents/${world.agents[1]}?tab=output`,
     research: '/research',
+    report: '/research?q=where+are+adjacent+cuts+joined',
+    hostileReport: `/research?q=${encodeURIComponent(`where is worker ${HOSTILE}`)}`,
     settings: '/settings',
     components: '/components',
   }
@@ -55,6 +67,9 @@ for (const size of Object.keys(SIZES)) {
         if (await page.evaluate(() => globalThis.__harm !== undefined)) problems.push(`${path}: hostile text ran`)
         const marked = await page.evaluate(() => document.querySelectorAll('main script, main img, main a[href^="javascript:"], main iframe').length)
         if (marked > 0) problems.push(`${path}: hostile text became an element`)
+        // Control characters and those that turn the direction are shown as signs, never as themselves.
+        const raw = await page.evaluate(() => /[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/.exec(document.documentElement.innerHTML + document.title)?.[0].codePointAt(0))
+        if (raw !== undefined) problems.push(`${path}: U+${raw.toString(16)} as itself`)
         problems.push(...browser.complaints.map((complaint) => `${path}: ${complaint}`))
         if (screenshots) {
           mkdirSync(screenshots, { recursive: true })
