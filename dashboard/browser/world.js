@@ -18,6 +18,8 @@ export class World {
   work = join(this.folder, 'work')
   server = null
   port = 0
+  /** More variables of the environment. */
+  variables = {}
 
   constructor() {
     for (const folder of ['home', 'data', 'logs', 'work']) mkdirSync(join(this.folder, folder))
@@ -39,6 +41,7 @@ export class World {
       MCP_SERVER_PORT: String(this.port),
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org',
+      ...this.variables,
     }
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatBytes, formatCount, formatDuration, formatMoney, formatRelative, formatShare, formatTokens, plural } from './format.ts'
+import { formatAtLeast, formatBytes, formatCount, formatDuration, formatMoney, formatRelative, formatShare, formatTokens, plural } from './format.ts'
 
 function holds<T>(format: (value: T) => string, cases: [value: T, text: string][]): void {
   for (const [value, text] of cases) assert.equal(format(value), text, String(value))
@@ -13,6 +13,7 @@ test('large figures are short', () => {
 
 test('money below a cent is not nothing', () => {
   holds(formatMoney, [[0, '$0.00'], [0.0004, '<$0.01'], [0.005, '$0.01'], [12.4, '$12.40'], [1234.5, '$1,235'], [-3, '-$3.00'], [null, '–']])
+  holds(formatAtLeast, [[0.0004, '≥\u00a0$0.00'], [12.4, '≥\u00a0$12.40'], [null, '–']])
 })
 
 test('bytes have binary units', () => {

@@ -3,11 +3,12 @@
 const locale = typeof navigator !== 'undefined' && navigator.language.startsWith('en') ? navigator.language : 'en'
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
-const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+// Not in the reader's variety of English: in some, a million is `m`.
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
-const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
-const wholeDollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
+const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
+const wholeDollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', maximumFractionDigits: 0 })
 
 export const NONE = '–'
 
@@ -26,6 +27,12 @@ export function formatMoney(value: number | null | undefined): string {
   const size = Math.abs(value)
   if (size > 0 && size < 0.005) return value < 0 ? `-<${dollars.format(0.01)}` : `<${dollars.format(0.01)}`
   return size >= 1000 ? wholeDollars.format(value) : dollars.format(value)
+}
+
+/** Dollars of which some are not known, as the command line writes them. */
+export function formatAtLeast(value: number | null | undefined): string {
+  if (value == null) return NONE
+  return `≥\u00a0${value < 0.005 ? dollars.format(0) : formatMoney(value)}`
 }
 
 /** 512 B, 1.5 KiB, 20 MiB */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readCode } from './code.ts'
 import { blocksOf } from './lines.ts'
 import { sparkPath, thin } from './spark.ts'
-import { plain, splitAt, toLines } from './text.ts'
+import { linesWith, plain, splitAt, toLines } from './text.ts'
 
 test('characters that deceive the eye become visible or go', () => {
   const cases: [given: string, shown: string][] = [
@@ -58,4 +58,12 @@ test('occurrences are found as they are written, not as a pattern', () => {
   assert.deepEqual(splitAt('a.b A.B axb', 'a.b'), ['', 'a.b', ' ', 'A.B', ' axb'])
   assert.deepEqual(splitAt('(x)', '('), ['', '(', 'x)'])
   assert.deepEqual(splitAt('text', ' '), ['text'])
+})
+
+test('a query marks the lines that have it, or else those that have its words', () => {
+  const lines = ['Retry budget', 'the budget', 'nothing', 'a retry']
+  assert.deepEqual(linesWith(lines, ' retry BUDGET '), [1])
+  assert.deepEqual(linesWith(lines, 'budget  retry'), [1, 2, 4])
+  assert.deepEqual(linesWith(lines, 'absent'), [])
+  assert.deepEqual(linesWith(lines, '  '), [])
 })

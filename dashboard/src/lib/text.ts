@@ -24,6 +24,16 @@ export function toLines(text: string): string[] {
   return lines
 }
 
+/** Numbers of the lines that have the query, from 1; where none has it whole, those that have one of its words. Case does not matter. */
+export function linesWith(lines: readonly string[], query: string): number[] {
+  const wanted = query.trim().toLowerCase()
+  if (wanted === '') return []
+  const having = (parts: readonly string[]): number[] =>
+    lines.flatMap((line, index) => (parts.some((part) => line.toLowerCase().includes(part)) ? [index + 1] : []))
+  const whole = having([wanted])
+  return whole.length > 0 ? whole : having(wanted.split(/\s+/))
+}
+
 /** The text cut at the occurrences of a query, which are at the odd positions. Case does not matter. */
 export function splitAt(text: string, query: string): string[] {
   const wanted = query.trim()
