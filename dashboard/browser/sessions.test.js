@@ -350,6 +350,7 @@ test('a hit of the search opens the session at its place', async () => {
     const { top, bottom } = document.querySelector('aside .line.hit').getBoundingClientRect()
     return top >= 0 && bottom <= innerHeight
   })
+  assert.equal(await page.evaluate(() => document.querySelector('main').scrollTop), 0, 'the page around it stays')
   await page.goBack()
   await hits.first().waitFor()
   assert.equal(await page.getByRole('searchbox', { name: 'Search past sessions' }).inputValue(), 'needle-in-the')
