@@ -393,3 +393,57 @@ test('a comparison has the figures of both sessions', async () => {
   await page.waitForURL(`**/compare/${FAMILY}/${LARGE}`)
   await page.waitForFunction((title) => document.querySelector('main a.side')?.textContent.includes(title), 'Find the grammars')
 })
+
+test('a session that is being written shows what is new, and what is read stays in place', async () => {
+  const live = world.startLiveSession()
+  live.add(...Array.from({ length: 40 }, (_, number) => `step ${number}`))
+  const { event_count } = json('show', live.id)
+  await browser.goto(`/sessions/${live.id}`)
+  const events = page.getByRole('grid', { name: 'Events' })
+  await events.getByText('step 0', { exact: true }).first().waitFor()
+  await page.locator('.live.live').waitFor()
+  assert.equal(await events.getAttribute('aria-rowcount'), String(event_count))
+  const place = () => events.locator('[aria-rowindex="2"]').evaluate((row) => row.getBoundingClientRect().top)
+  const top = await place()
+  live.add('the last step')
+  await page.getByRole('button', { name: '3 new events' }).waitFor()
+  await page.waitForFunction((count) => Number(document.querySelector('[role="grid"][aria-label="Events"]').ariaRowCount) === count, event_count + 3)
+  assert.equal(await place(), top)
+  await page.getByRole('button', { name: '3 new events' }).click()
+  await events.getByText('the last step').first().waitFor()
+  assert.equal(json('show', live.id).event_count, event_count + 3)
+})
+
+test('on a phone an event covers the list, and closing it returns to its place', async (context) => {
+  const phone = await Browser.open(world, { size: 'phone' })
+  context.after(() => phone.close())
+  await phone.goto(`/sessions/${LARGE}/events/200`)
+  const side = phone.page.getByRole('complementary', { name: 'Event 200' })
+  await side.getByRole('button', { name: 'Copy' }).waitFor()
+  const { width, height } = await side.boundingBox()
+  assert.deepEqual({ width, height }, phone.page.viewportSize())
+  await side.getByRole('button', { name: 'Close (Esc)' }).click()
+  await side.waitFor({ state: 'detached' })
+  const row = phone.page.getByRole('grid', { name: 'Events' }).locator('[aria-rowindex="201"]')
+  await row.waitFor()
+  const { y } = await row.boundingBox()
+  assert.ok(y > 100 && y < 800, `at ${y}`)
+  await phone.page.getByRole('tab', { name: /^Turns/ }).click()
+  await phone.page.getByRole('grid', { name: 'Turns' }).getByText('Part 3 of the checkout').click()
+  await phone.page.waitForURL(`**/sessions/${LARGE}/events/*`)
+  await phone.page.getByRole('complementary').getByText('Part 3 of the checkout').waitFor()
+  assert.deepEqual(phone.complaints, [])
+})
+
+test('no state of these pages violates accessibility or complains', async () => {
+  assert.deepEqual(browser.complaints, [], 'in the tests before')
+  const states = [`/sessions?failed=1&compare=${LARGE}`, '/sessions?q=nothing+has+this', `/sessions/${LARGE}?show=failed`, `/sessions/${LARGE}?tab=analysis`, `/sessions/${FAMILY}?tab=usage`, `/sessions/${LARGE}/events/40?find=fn`, '/search', '/search?q=nothing-has-this', `/compare/${FAMILY}/${LARGE}`]
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme })
+    for (const path of states) {
+      await browser.goto(path)
+      assert.deepEqual(await browser.violations(), [], `${path}, ${scheme}`)
+    }
+  }
+  assert.deepEqual(browser.complaints, [])
+})
