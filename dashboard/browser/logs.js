@@ -9,6 +9,7 @@ const SECOND = 1000
 export class ClaudeLog {
   #number = 0
   #lines = []
+  #last = null
 
   /** `ago`: seconds since its first record. Each record is `step` seconds after the one before it. */
   constructor(world, id, { cwd = '/srv/shop', model = 'claude-sonnet-4-5', ago = 600, step = 1, file = join('claude', `${id}.jsonl`), more = {} } = {}) {
@@ -30,13 +31,16 @@ export class ClaudeLog {
   }
 
   add(record) {
+    const uuid = `${this.id}-${this.more.agentId ?? ''}${this.#number}`
     this.#lines.push(
       JSON.stringify({
+        parentUuid: this.#last,
         sessionId: this.id, cwd: this.cwd, version: '2.1.325', gitBranch: 'main', isSidechain: false, userType: 'external',
-        uuid: `${this.id}-${this.more.agentId ?? ''}${this.#number}`, timestamp: new Date(this.at).toISOString(), ...this.more, ...record,
+        uuid, timestamp: new Date(this.at).toISOString(), ...this.more, ...record,
       }),
     )
     this.#number += 1
+    this.#last = uuid
     this.at += this.step * SECOND
     return this
   }
