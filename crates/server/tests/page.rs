@@ -98,6 +98,10 @@ async fn requests_that_are_not_the_pages_own_are_refused() {
         ("GET", "/ws", vec![HOST, cookie, upgrade], StatusCode::UNAUTHORIZED),
         ("GET", "/ws", vec![HOST, cookie, upgrade, ("origin", "http://evil.example")], StatusCode::FORBIDDEN),
         ("GET", "/ws", vec![HOST, upgrade, ORIGIN], StatusCode::UNAUTHORIZED),
+        ("GET", "/api/page/live", vec![HOST, cookie, upgrade], StatusCode::UNAUTHORIZED),
+        ("GET", "/api/page/live", vec![HOST, cookie, upgrade, ("origin", "null")], StatusCode::FORBIDDEN),
+        ("GET", "/api/page/live", vec![cookie, upgrade, ORIGIN], StatusCode::FORBIDDEN),
+        ("GET", "/api/page/live", vec![HOST, upgrade, ORIGIN], StatusCode::UNAUTHORIZED),
         // The cookie opens what the page needs, and no tools.
         ("GET", "/metrics", vec![HOST, cookie, ORIGIN], StatusCode::UNAUTHORIZED),
         ("POST", "/api/page/link", vec![HOST, cookie, ORIGIN], StatusCode::UNAUTHORIZED),
