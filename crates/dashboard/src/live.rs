@@ -17,6 +17,8 @@ use crate::{Dashboard, PageError, PageErrorKind};
 
 /// Older calls are not live: a log was copied here, or is read for the first time.
 const LIVE_MS: Millis = 10 * 60 * 1000;
+/// Results are awaited this long.
+const OPEN_MS: Millis = 2 * 60 * 60 * 1000;
 /// Clients write some events later than others that have the same time.
 const LATE_MS: Millis = 60 * 1000;
 /// Calls that are made up for after a connection was lost, and sessions that are read for them.
@@ -206,7 +208,7 @@ impl Dashboard {
         let trace = self.trace()?;
         let mut watch = trace.watch()?;
         (sink.ready)();
-        let mut open = OpenCalls::default();
+        let mut open = open_calls(trace)?;
         let look = std::cell::RefCell::new((BTreeSet::new(), 0_usize));
         let mut visit = |session: &Session, number: u64, event: &LogEvent<'_>| {
             let (changed, calls) = &mut *look.borrow_mut();
@@ -260,14 +262,9 @@ impl Dashboard {
         let since = since.unwrap_or_else(|| Timestamp::now().as_millisecond() - LIVE_MS) - LATE_MS;
         let sessions = trace.active_sessions(since, true, MOST_SESSIONS + 1)?;
         let mut missed = MissedCalls { calls: Vec::new(), is_cut: sessions.len() > MOST_SESSIONS };
+        let mut open = OpenCalls::default();
         for session in sessions.iter().take(MOST_SESSIONS) {
-            match calls_since(trace, session, since) {
-                Ok(calls) => missed.calls.extend(calls),
-                Err(
-                    TraceError::Log { .. } | TraceError::Changed { .. } | TraceError::NoSuchSession { .. },
-                ) => {}
-                Err(error) => return Err(error.into()),
-            }
+            missed.calls.extend(calls_since(trace, session, since, &mut open)?);
         }
         missed.calls.sort_by_key(|call| call.at);
         let most = if is_first { MOST_AT_FIRST } else { MOST_MISSED };
@@ -289,18 +286,40 @@ fn is_live(at: Option<Millis>) -> bool {
     at.is_none_or(|at| at > Timestamp::now().as_millisecond() - LIVE_MS)
 }
 
-/// The calls of a session since then: its log is read backwards, in larger and larger parts.
-fn calls_since(trace: &Trace, session: &Session, since: Millis) -> Result<Vec<LiveCall>, TraceError> {
+/// The calls that have no result yet, so that a result that comes now finds its call.
+fn open_calls(trace: &Trace) -> Result<OpenCalls, PageError> {
+    let since = Timestamp::now().as_millisecond() - OPEN_MS;
+    let mut open = OpenCalls::default();
+    for session in trace.active_sessions(since, true, MOST_SESSIONS)? {
+        calls_since(trace, &session, since, &mut open)?;
+    }
+    Ok(open)
+}
+
+/// The calls of a session since then, none where its log is being replaced; those without a result are open. The log is read backwards,
+/// in larger and larger parts.
+fn calls_since(
+    trace: &Trace,
+    session: &Session,
+    since: Millis,
+    open: &mut OpenCalls,
+) -> Result<Vec<LiveCall>, TraceError> {
     let mut many = STEP_BACK;
     loop {
         let first = session.summary.events.saturating_sub(many);
-        let (mut is_enough, mut open, mut calls) = (first == 0, OpenCalls::default(), Vec::new());
-        trace.events(session, first, &mut |number, event| {
+        let (mut is_enough, mut calls) = (first == 0, Vec::new());
+        let read = trace.events(session, first, &mut |number, event| {
             is_enough |= event.at.is_some_and(|at| at < since);
             let call = open.message(session, number, event);
             calls.extend(call.filter(|call| call.at.is_some_and(|at| at >= since)));
             ControlFlow::Continue(())
-        })?;
+        });
+        match read {
+            Err(TraceError::Log { .. } | TraceError::Changed { .. } | TraceError::NoSuchSession { .. }) => {
+                return Ok(Vec::new());
+            }
+            read => read?,
+        };
         if is_enough || calls.len() > MOST_MISSED {
             return Ok(calls);
         }

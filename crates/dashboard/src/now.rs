@@ -170,6 +170,10 @@ impl Dashboard {
         self.learn(trace, &families)?;
         let known = self.now_memory.0.lock();
         let row = |(session, subagents): (Session, Vec<Session>)| {
+            // It was opened, and nothing happened yet.
+            if session.is_empty() && subagents.is_empty() {
+                return None;
+            }
             let main = known.get(&session.id)?;
             let short_id = trace.short_id(&session.id);
             Some(short_id.map(|short_id| row(&known, main, &session, &subagents, short_id)))

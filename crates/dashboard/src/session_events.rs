@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use tamis_logs::event::{Content, EventBody, LogEvent, Millis, output_of};
-use tamis_logs::tool_kinds::CallDetails;
+use tamis_logs::tool_kinds::{CallDetails, ToolKind};
 use tamis_redact::{Redacted, redact_json};
 use tamis_trace::{Session, preview};
 
@@ -279,7 +279,10 @@ fn row_of(number: u64, event: &LogEvent<'_>) -> PageEventRow {
 /// What a call is about: a path, a command, a pattern; else its arguments.
 fn call_preview(name: &str, arguments: &Content<'_>) -> Redacted {
     let arguments = arguments.to_value();
-    if let Some(target) = CallDetails::of(name, &arguments).target() {
+    let details = CallDetails::of(name, &arguments);
+    // What is searched for says more than where.
+    let words = details.words.as_deref().filter(|_| details.tool_kind == ToolKind::Search);
+    if let Some(target) = words.or_else(|| details.target()) {
         return preview(target, PREVIEW_CHARS);
     }
     let text = arguments.to_string();
@@ -295,4 +298,25 @@ fn call_preview(name: &str, arguments: &Content<'_>) -> Redacted {
 
 fn duration(from: Option<Millis>, to: Option<Millis>) -> Option<u64> {
     u64::try_from(to?.checked_sub(from?)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_previewed_by_what_it_is_about() {
+        for (name, arguments, shown) in [
+            ("Bash", json!({"command": "make", "description": "Builds"}), "make"),
+            ("Read", json!({"file_path": "/w/a.rs"}), "/w/a.rs"),
+            ("Grep", json!({"path": "/w", "pattern": "retry_budget"}), "retry_budget"),
+            ("Glob", json!({"path": "/w", "pattern": "**/*.rs"}), "**/*.rs"),
+            ("other", json!({"number": 7}), r#"{"number":7}"#),
+            ("other", json!({}), ""),
+        ] {
+            assert_eq!(call_preview(name, &Content::Value(arguments)).as_str(), shown, "{name}");
+        }
+    }
 }

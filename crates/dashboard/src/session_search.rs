@@ -202,7 +202,16 @@ impl Dashboard {
 
 fn refused(error: TraceError) -> PageError {
     match error {
-        TraceError::InvalidQuery(_) => PageError::new(PageErrorKind::Invalid, error.to_string()),
+        // Of a regular expression that cannot be parsed, the last line says why; the others draw where.
+        TraceError::InvalidQuery(_) => {
+            let message = error.to_string();
+            let why = message.lines().last().and_then(|line| line.strip_prefix("error: "));
+            let message = match (why, message.split_once(':')) {
+                (Some(why), Some((what, _))) => format!("{what}: {why}"),
+                _ => message,
+            };
+            PageError::new(PageErrorKind::Invalid, message)
+        }
         error => error.into(),
     }
 }

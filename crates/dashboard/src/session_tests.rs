@@ -20,6 +20,7 @@ use crate::{
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
 const TWO: &str = "22222222-0000-4000-8000-000000000002";
+const OPENED: &str = "33333333-0000-4000-8000-000000000003";
 const SECRET: &str = "ghp_Zq7Lk2Xv9Rb4Tn8WpYc3Hd6Jf1Ms5Vg0AeBi";
 
 /// The records of a session of Claude Code, a second apart.
@@ -68,7 +69,10 @@ fn dashboard(folder: &tempfile::TempDir) -> Dashboard {
     let mut two = Records { id: TWO, lines: Vec::new() };
     two.user("Explain 100% of the ÜBERSICHT");
     two.call("Read", json!({"file_path": "/w/a.rs"}), "fn main() {}", false);
-    for records in [one, two] {
+    // Claude Code leaves such a log when it is opened and closed: it has no turn and no request.
+    let mut opened = Records { id: OPENED, lines: Vec::new() };
+    opened.add(json!({"type": "system", "subtype": "informational", "content": "Welcome"}));
+    for records in [one, two, opened] {
         std::fs::write(logs.join(format!("{}.jsonl", records.id)), records.lines.join("\n") + "\n").unwrap();
     }
     let data = DataDir::at(folder.path().join("data"));
@@ -129,6 +133,7 @@ fn lists_are_filtered_by_words_failures_clients_and_cut_at_any_place() {
     let filters = dashboard.session_filters().unwrap();
     assert_eq!((filters.clients[0].id, filters.clients[0].sessions), ("claude_code", 2));
     assert_eq!(filters.projects[0].root.as_ref().unwrap(), &"/home/dev/payments");
+    assert_eq!(filters.projects[0].sessions, 2, "as many as the list has");
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn a_session_has_its_turns_an_outline_and_events_without_secrets() {
     assert_eq!((event.text.as_str(), event.left_out), ("token = [redacted:github-token]", 0));
     assert!(!serde_json::to_string(&events).unwrap().contains(&SECRET[4..20]));
     assert_eq!(dashboard.session_event(ONE, 8).unwrap_err().kind, PageErrorKind::NotFound);
-    assert_eq!(dashboard.session("3").unwrap_err().kind, PageErrorKind::NotFound);
+    assert_eq!(dashboard.session("4").unwrap_err().kind, PageErrorKind::NotFound);
 
     let analysis = dashboard.session_analysis(ONE).unwrap();
     let lost: u64 = analysis.deductions.iter().map(|part| part.points).sum();
@@ -210,6 +215,12 @@ fn a_search_marks_what_it_found_and_goes_on_where_it_ended() {
     assert_eq!(seen, [(ONE.to_owned(), 3), (ONE.to_owned(), 4), (TWO.to_owned(), 1)]);
     let none = search(PageSearchQuery { q: SECRET.to_owned(), ..PageSearchQuery::default() }).unwrap();
     assert_eq!(none.matches, []);
+    let unclosed =
+        PageSearchQuery { q: "a(".to_owned(), mode: Some("regex".to_owned()), ..PageSearchQuery::default() };
+    assert_eq!(
+        search(unclosed).unwrap_err().to_string(),
+        "query is not a regular expression: unclosed group"
+    );
     for wrong in [
         PageSearchQuery { q: "(".to_owned(), mode: Some("regex".to_owned()), ..PageSearchQuery::default() },
         PageSearchQuery { q: "x".to_owned(), kinds: Some("poem".to_owned()), ..PageSearchQuery::default() },

@@ -199,7 +199,8 @@ impl Dashboard {
             name: client.display_name(),
             sessions,
         };
-        let projects = trace.projects()?.into_iter().take(MOST_PROJECTS);
+        let projects =
+            trace.projects()?.into_iter().filter(|project| project.sessions > 0).take(MOST_PROJECTS);
         let places = trace.locations().all().map(|place| place.display().to_string().into());
         Ok(PageSessionFilters {
             clients: clients.into_iter().map(client).collect(),

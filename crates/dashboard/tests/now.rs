@@ -235,6 +235,52 @@ fn a_row_has_the_whole_family_and_no_secret() {
 }
 
 #[test]
+fn a_session_in_which_nothing_happened_is_no_row() {
+    let fixture = Fixture::new();
+    let mut opened = user(ONE, 30, &json!(""));
+    opened["type"] = json!("system");
+    opened["subtype"] = json!("informational");
+    opened["content"] = json!("Welcome");
+    fixture.append(&format!("{ONE}.jsonl"), &[opened]);
+    fixture.append(&format!("{TWO}.jsonl"), &[user(TWO, 30, &json!("go"))]);
+    let ids: Vec<_> = fixture.rows().into_iter().map(|row| row.id).collect();
+    assert_eq!(ids, [TWO]);
+}
+
+#[test]
+fn a_result_finds_the_call_that_was_made_before_sessions_were_followed() {
+    let fixture = Fixture::new();
+    let log = format!("{TWO}.jsonl");
+    let make = call("c1", "Bash", &json!({"command": "make"}));
+    fixture.append(&log, &[user(TWO, 20, &json!("go")), answer(TWO, 10, "claude-opus-4-1", &make)]);
+    fixture.rows();
+    let (sent, is_ready) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    let is_sent = || sent.lock().iter().any(|message| matches!(message, LiveMessage::Call(_)));
+    let begun = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            fixture.dashboard.follow_sessions(&LiveSink {
+                ready: &|| is_ready.store(true, Ordering::Relaxed),
+                send: &|message| sent.lock().push(message),
+                is_ended: &|| is_sent() || begun.elapsed() > Duration::from_secs(10),
+            });
+        });
+        while !is_ready.load(Ordering::Relaxed) && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        fixture.append(&log, &[user(TWO, 0, &result("c1", true))]);
+    });
+    let sent = sent.lock();
+    let result = sent.iter().find_map(|message| match message {
+        LiveMessage::Call(call) => Some(call),
+        _ => None,
+    });
+    let found = result
+        .map(|call| (call.is_result, call.failed, call.of, call.argument.as_ref().map(|text| text.as_str())));
+    assert_eq!(found, Some((true, true, Some(1), Some("make"))));
+}
+
+#[test]
 fn calls_are_sent_once_and_missed_ones_are_made_up_for() {
     let fixture = Fixture::new();
     let log = format!("{TWO}.jsonl");

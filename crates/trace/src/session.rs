@@ -57,6 +57,7 @@ pub struct ListedSession {
 pub struct Project {
     pub hash: String,
     pub root: Option<Redacted>,
+    /// Without those of subagents and those in which nothing happened.
     pub sessions: u64,
     pub last_activity: Option<Millis>,
 }
@@ -266,6 +267,11 @@ impl Session {
     /// Whether its log says to which project it belongs.
     pub fn has_project(&self) -> bool {
         self.project != Project::hash_of("")
+    }
+
+    /// Whether nothing happened in it: no turn, and no token of its own.
+    pub fn is_empty(&self) -> bool {
+        self.summary.turns == 0 && self.own_tokens == 0
     }
 
     pub fn is_child_of(&self, other: &Session) -> bool {

@@ -19,7 +19,7 @@ pub enum SessionSort {
     Failed,
 }
 
-/// Which sessions a list has, and in which order.
+/// Which sessions a list has, and in which order. Sessions in which nothing happened are in none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionListQuery {
     pub filter: SessionFilter,
@@ -72,7 +72,7 @@ impl Trace {
         Ok(listed)
     }
 
-    /// How many sessions each client has, the most first. Subagents' sessions are not counted.
+    /// How many sessions each client has, the most first. Subagents' sessions and empty ones are not counted.
     pub fn sessions_by_client(&self) -> Result<Vec<(Client, u64)>, TraceError> {
         Ok(self.database()?.read(db::sessions_by_client)?)
     }

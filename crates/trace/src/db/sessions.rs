@@ -211,7 +211,11 @@ pub(crate) fn sessions_with_logs(
     listed(connection, &select, filter, after, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
 }
 
-/// The logs of the sessions of a list, in its order.
+/// Selects sessions in which something happened. Clients leave logs without a turn and without a token when they are only opened.
+const NOT_EMPTY: &str = "(turns > 0 OR tokens > 0 OR EXISTS
+    (SELECT 1 FROM sessions AS child WHERE child.parent = sessions.native AND child.relation = 'subagent'))";
+
+/// The logs of the sessions of a list, in its order. Empty sessions are in no list.
 pub(crate) fn ordered_logs(connection: &Connection, query: &SessionListQuery) -> Sql<Vec<i64>> {
     let SessionListQuery { filter, words, only_failed, sort } = query;
     let mut values: Vec<Value> = Vec::new();
@@ -249,6 +253,7 @@ pub(crate) fn ordered_logs(connection: &Connection, query: &SessionListQuery) ->
     if !filter.with_subagents {
         conditions.push("(relation IS NULL OR relation != 'subagent')".to_owned());
     }
+    conditions.push(NOT_EMPTY.to_owned());
     let order = match sort {
         SessionSort::Started => "started DESC, id",
         SessionSort::Ended => "ended DESC, id",
@@ -260,17 +265,17 @@ pub(crate) fn ordered_logs(connection: &Connection, query: &SessionListQuery) ->
                 WHERE child.parent = sessions.native AND child.relation = 'subagent') DESC, started DESC, id"
         }
     };
-    let condition = if conditions.is_empty() { "TRUE".to_owned() } else { conditions.join(" AND ") };
+    let condition = conditions.join(" AND ");
     let select = format!("SELECT log FROM sessions WHERE {condition} ORDER BY {order}");
     connection.prepare_cached(&select)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
 }
 
-/// How many sessions each client has, subagents' not counted.
+/// How many sessions each client has, subagents' and empty ones not counted.
 pub(crate) fn sessions_by_client(connection: &Connection) -> Sql<Vec<(Client, u64)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT provider, count(*) FROM sessions WHERE relation IS NULL OR relation != 'subagent'
-         GROUP BY provider ORDER BY count(*) DESC, provider",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT provider, count(*) FROM sessions WHERE (relation IS NULL OR relation != 'subagent') AND {NOT_EMPTY}
+         GROUP BY provider ORDER BY count(*) DESC, provider"
+    ))?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, count(row, 1)?)))?;
     rows.filter_map(|row| row.map(|(id, count)| Some((Client::with_id(&id)?, count))).transpose()).collect()
 }
@@ -289,10 +294,10 @@ pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<Session
 }
 
 pub(crate) fn projects(connection: &Connection) -> Sql<Vec<Project>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT project, max(root), count(*), max(ended) FROM sessions
-         WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT project, max(root), count(*) FILTER (WHERE {NOT_EMPTY}), max(ended) FROM sessions
+         WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project"
+    ))?;
     let project = |row: &Row<'_>| {
         Ok(Project {
             hash: row.get(0)?,
