@@ -72,6 +72,21 @@ export class Browser {
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`)
   }
 
+  /** How much of the page moved without being asked to: the layout shift score of Web Vitals. */
+  async layoutShift() {
+    return this.page.evaluate(
+      () =>
+        new Promise((done) => {
+          let score = 0
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) if (!entry.hadRecentInput) score += entry.value
+          }).observe({ type: 'layout-shift', buffered: true })
+          // Buffered entries are delivered before the next frame but one.
+          requestAnimationFrame(() => requestAnimationFrame(() => done(score)))
+        }),
+    )
+  }
+
   async close() {
     await this.context.close()
     rmSync(this.profile, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 // Every page, in both themes and sizes, with real data: no violation of accessibility, no complaint in the console, nothing wider than the
-// screen, no request to another host, and nothing hostile that took effect. Screenshots go to $SCREENSHOTS.
+// screen, nothing that moves after it was drawn, no request to another host, and nothing hostile that took effect. Screenshots go to $SCREENSHOTS.
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -70,6 +70,8 @@ for (const size of Object.keys(SIZES)) {
         // Control characters and those that turn the direction are shown as signs, never as themselves.
         const raw = await page.evaluate(() => /[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/.exec(document.documentElement.innerHTML + document.title)?.[0].codePointAt(0))
         if (raw !== undefined) problems.push(`${path}: U+${raw.toString(16)} as itself`)
+        const shift = await browser.layoutShift()
+        if (shift > 0.05) problems.push(`${path}: what was drawn moved by ${shift.toFixed(3)}`)
         problems.push(...browser.complaints.map((complaint) => `${path}: ${complaint}`))
         if (screenshots) {
           mkdirSync(screenshots, { recursive: true })
