@@ -151,7 +151,7 @@ impl Dashboard {
             has_more,
             is_indexing,
             agents: self.now_agents()?,
-            figures: self.figures(query.since.unwrap_or(at - 24 * HOUR_MS)),
+            figures: self.figures(query.since.unwrap_or(at - 24 * HOUR_MS), is_indexing),
         })
     }
 

@@ -78,11 +78,13 @@ pub(crate) struct ComputedFigures {
 pub(crate) type FiguresMemory = Background<Millis, ComputedFigures>;
 
 impl Dashboard {
-    /// The last figures; newer ones are begun if these are old.
-    pub(crate) fn figures(&self, since: Millis) -> NowFigures {
+    /// The last figures; newer ones are begun if these are old. None before all logs are read: a part of them would pass for the whole.
+    pub(crate) fn figures(&self, since: Millis, is_indexing: bool) -> NowFigures {
         let (services, settings) = (Arc::clone(&self.services), Arc::clone(&self.settings));
-        let last = self.figures_memory.get(since, FRESH, move || compute(&services, &settings, since));
-        let LastValue { value, is_computing } = last;
+        let LastValue { value, is_computing } = match is_indexing {
+            true => LastValue { value: None, is_computing: true },
+            false => self.figures_memory.get(since, FRESH, move || compute(&services, &settings, since)),
+        };
         let (at, computed) = value.unzip();
         let none = ComputedFigures { spent: None, saved_today: None, saved_total: None, problem: None };
         let ComputedFigures { spent, saved_today, saved_total, problem } = computed.unwrap_or(none);

@@ -50,6 +50,8 @@ pub(crate) struct SessionCache {
 #[derive(Default)]
 struct RefreshState {
     is_running: bool,
+    /// The reading that goes on began with an index without any session.
+    is_first_reading: bool,
     /// When the logs were read last, and how long that took.
     last: Option<(Instant, Duration)>,
 }
@@ -59,14 +61,14 @@ impl SessionCache {
     pub(crate) fn refresh(&self, trace: &Arc<Trace>) -> bool {
         let mut state = self.refresh.lock();
         let is_due = state.last.is_none_or(|(at, took)| at.elapsed() >= BETWEEN_REFRESHES.max(took * SHARE));
-        let is_first = state.last.is_none();
         let is_new = !state.is_running && is_due;
-        state.is_running |= is_new;
-        drop(state);
-        let is_empty = is_first && !trace.has_sessions().unwrap_or(false);
         if !is_new {
-            return is_empty;
+            return state.is_first_reading;
         }
+        state.is_running = true;
+        state.is_first_reading = state.last.is_none() && !trace.has_sessions().unwrap_or(false);
+        let is_first_reading = state.is_first_reading;
+        drop(state);
         let (done, wait) = mpsc::channel();
         let (trace, shared) = (Arc::clone(trace), Arc::clone(&self.refresh));
         std::thread::spawn(move || {
@@ -76,12 +78,17 @@ impl SessionCache {
             }
             let mut state = shared.lock();
             state.is_running = false;
+            state.is_first_reading = false;
             state.last = Some((Instant::now(), begun.elapsed()));
             drop(state);
             let _ = done.send(());
         });
         // An index that has sessions answers at once, though it may be behind.
-        is_first && is_empty && wait.recv_timeout(FIRST_WAIT).is_err()
+        is_first_reading && wait.recv_timeout(FIRST_WAIT).is_err()
+    }
+
+    fn is_first_reading(&self) -> bool {
+        self.refresh.lock().is_first_reading
     }
 
     /// The order of a list, made at most every few seconds.
@@ -97,9 +104,10 @@ impl SessionCache {
             return Ok(Arc::clone(&kept.order));
         }
         drop(orders);
+        let is_partial = self.is_first_reading();
         let order = Arc::new(trace.session_order(query)?);
-        // An empty list is asked for again until the first logs are read.
-        if !order.is_empty() {
+        // Until all logs are read for the first time, lists grow.
+        if !order.is_empty() && !is_partial {
             let until = Instant::now() + ORDER_AGE.max(now.elapsed() * SHARE);
             let kept = KeptOrder { query: query.clone(), until, order: Arc::clone(&order) };
             keep(&mut self.orders.lock(), MOST_ORDERS, kept);
@@ -116,9 +124,9 @@ impl SessionCache {
         {
             return Ok(filters.clone());
         }
-        let begun = Instant::now();
+        let (begun, is_partial) = (Instant::now(), self.is_first_reading());
         let filters = read()?;
-        if !filters.clients.is_empty() {
+        if !filters.clients.is_empty() && !is_partial {
             let until = Instant::now() + ORDER_AGE.max(begun.elapsed() * SHARE);
             *self.filters.lock() = Some((until, filters.clone()));
         }

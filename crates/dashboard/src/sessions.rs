@@ -200,7 +200,7 @@ impl Dashboard {
             sessions,
         };
         let projects =
-            trace.projects()?.into_iter().filter(|project| project.sessions > 0).take(MOST_PROJECTS);
+            trace.projects()?.into_iter().filter(|project| project.used_sessions > 0).take(MOST_PROJECTS);
         let places = trace.locations().all().map(|place| place.display().to_string().into());
         Ok(PageSessionFilters {
             clients: clients.into_iter().map(client).collect(),
@@ -208,7 +208,7 @@ impl Dashboard {
                 .map(|project| PageSessionProject {
                     hash: project.hash,
                     root: project.root,
-                    sessions: project.sessions,
+                    sessions: project.used_sessions,
                 })
                 .collect(),
             places: places.collect(),

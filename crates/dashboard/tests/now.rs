@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tamis_dashboard::{
     Dashboard, DashboardSettings, HealthSources, LiveMessage, LiveSink, NowActivity, NowQuery, NowSession,
-    NowState,
+    NowState, PageSessionsQuery,
 };
 use tamis_gain::{ModelPrices, ReachReport};
 use tamis_logs::discovery::LogLocations;
@@ -245,6 +245,36 @@ fn a_session_in_which_nothing_happened_is_no_row() {
     fixture.append(&format!("{TWO}.jsonl"), &[user(TWO, 30, &json!("go"))]);
     let ids: Vec<_> = fixture.rows().into_iter().map(|row| row.id).collect();
     assert_eq!(ids, [TWO]);
+}
+
+#[test]
+fn figures_and_lists_are_whole_once_the_logs_are_read() {
+    const SESSIONS: u64 = 4000;
+    let fixture = Fixture::new();
+    for number in 0..SESSIONS {
+        let id = format!("{number:08x}-0000-4000-8000-000000000000");
+        let said = answer(&id, 30, "claude-opus-4-1", &json!({"type": "text", "text": "Done."}));
+        fixture.append(&format!("{id}.jsonl"), &[user(&id, 40, &json!("go")), said]);
+    }
+    let dashboard = &fixture.dashboard;
+    let query = PageSessionsQuery::default();
+    let since = Some(Timestamp::now().as_millisecond() - 3_600_000);
+    let begun = std::time::Instant::now();
+    loop {
+        let list = dashboard.sessions(&query).unwrap();
+        let page = dashboard.now(NowQuery { since, hours: Some(1) }).unwrap();
+        if !list.is_indexing {
+            assert_eq!(list.total, SESSIONS);
+        }
+        if let Some(spent) = page.figures.spent {
+            assert_eq!(spent.requests, SESSIONS);
+            break;
+        }
+        assert!(page.figures.is_computing && begun.elapsed() < Duration::from_secs(60), "{:?}", page.figures);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let counted = dashboard.session_filters().unwrap().clients[0].sessions;
+    assert_eq!(counted, SESSIONS);
 }
 
 #[test]

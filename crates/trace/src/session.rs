@@ -57,8 +57,10 @@ pub struct ListedSession {
 pub struct Project {
     pub hash: String,
     pub root: Option<Redacted>,
-    /// Without those of subagents and those in which nothing happened.
+    /// Without those of subagents.
     pub sessions: u64,
+    /// Of these, the ones in which something happened.
+    pub used_sessions: u64,
     pub last_activity: Option<Millis>,
 }
 

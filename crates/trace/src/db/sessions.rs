@@ -295,7 +295,7 @@ pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<Session
 
 pub(crate) fn projects(connection: &Connection) -> Sql<Vec<Project>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT project, max(root), count(*) FILTER (WHERE {NOT_EMPTY}), max(ended) FROM sessions
+        "SELECT project, max(root), count(*), max(ended), count(*) FILTER (WHERE {NOT_EMPTY}) FROM sessions
          WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project"
     ))?;
     let project = |row: &Row<'_>| {
@@ -304,6 +304,7 @@ pub(crate) fn projects(connection: &Connection) -> Sql<Vec<Project>> {
             root: row.get::<_, Option<String>>(1)?.map(Redacted::from),
             sessions: count(row, 2)?,
             last_activity: Some(row.get(3)?).filter(|last| *last > 0),
+            used_sessions: count(row, 4)?,
         })
     };
     statement.query_map([], project)?.collect()
