@@ -143,7 +143,7 @@ impl From<ErrorObject> for AgentsError {
 impl From<GitError> for AgentsError {
     fn from(error: GitError) -> AgentsError {
         let code = match error.kind {
-            GitErrorKind::Failed => Code::GitError,
+            GitErrorKind::Failed | GitErrorKind::TooMuchOutput => Code::GitError,
             GitErrorKind::Locked => Code::GitLocked,
             GitErrorKind::TimedOut => Code::Timeout,
             GitErrorKind::File => Code::FileError,

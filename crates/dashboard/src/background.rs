@@ -10,11 +10,15 @@ use tamis_logs::event::Millis;
 /// Computing takes at most one part in this many of the time.
 const SHARE: u32 = 20;
 
-/// The last value that was computed for a key.
+/// Keys whose values are kept: readers in other time zones have days of their own.
+const MOST_KEYS: usize = 8;
+
+/// The last values that were computed, by key.
 pub(crate) struct Background<K, V>(Arc<Mutex<State<K, V>>>);
 
 struct State<K, V> {
-    last: Option<Computed<K, V>>,
+    /// The oldest first.
+    last: Vec<Computed<K, V>>,
     is_computing: bool,
 }
 
@@ -35,7 +39,7 @@ pub(crate) struct LastValue<V> {
 
 impl<K, V> Default for Background<K, V> {
     fn default() -> Background<K, V> {
-        Background(Arc::new(Mutex::new(State { last: None, is_computing: false })))
+        Background(Arc::new(Mutex::new(State { last: Vec::new(), is_computing: false })))
     }
 }
 
@@ -48,7 +52,7 @@ impl<K: PartialEq + Send + 'static, V: Clone + Send + 'static> Background<K, V> 
         compute: impl FnOnce() -> V + Send + 'static,
     ) -> LastValue<V> {
         let mut state = self.0.lock();
-        let known = state.last.as_ref().filter(|last| last.key == key);
+        let known = state.last.iter().find(|last| last.key == key);
         let is_fresh = known.is_some_and(|last| last.done.elapsed() < age.max(last.took * SHARE));
         let value = known.map(|last| (last.at, last.value.clone()));
         if is_fresh || state.is_computing {
@@ -62,7 +66,11 @@ impl<K: PartialEq + Send + 'static, V: Clone + Send + 'static> Background<K, V> 
             let value = compute();
             let at = Timestamp::now().as_millisecond();
             let computed = Computed { key, value, at, done: Instant::now(), took: begun.elapsed() };
-            running.0.lock().last = Some(computed);
+            let mut state = running.0.lock();
+            state.last.retain(|last| last.key != computed.key);
+            state.last.push(computed);
+            let surplus = state.last.len().saturating_sub(MOST_KEYS);
+            state.last.drain(..surplus);
         });
         let is_computing =
             thread.inspect_err(|error| tracing::warn!(%error, "cannot start a thread")).is_ok();
@@ -109,6 +117,8 @@ mod tests {
         wait(&background);
         assert_eq!(background.get(2, HOUR, || 10).value, None);
         wait(&background);
-        assert_eq!(background.get(2, HOUR, || 11).value.map(|(_, value)| value), Some(10));
+        for (key, value) in [(2, 10), (1, 7)] {
+            assert_eq!(background.get(key, HOUR, || 11).value.map(|(_, value)| value), Some(value));
+        }
     }
 }

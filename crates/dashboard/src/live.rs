@@ -36,7 +36,7 @@ const MOST_OPEN: usize = 4096;
 /// After an error.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Between two looks at the ledger.
-const LEDGER_EVERY: Duration = Duration::from_millis(500);
+const LEDGER_EVERY: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A call of a tool, or its result, in any session.
@@ -150,10 +150,13 @@ impl OpenCalls {
         if self.calls.insert(key.clone(), call).is_none() {
             self.order.push_back(key);
         }
-        while self.order.len() > MOST_OPEN {
-            if let Some(oldest) = self.order.pop_front() {
-                self.calls.remove(&oldest);
-            }
+        while self.calls.len() > MOST_OPEN {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.calls.remove(&oldest);
+        }
+        // Calls that have their result are only removed from the table, so that a result need not search the order.
+        if self.order.len() > 2 * MOST_OPEN {
+            self.order.retain(|key| self.calls.contains_key(key));
         }
     }
 }
@@ -259,12 +262,17 @@ impl Dashboard {
             return Ok(MissedCalls::default());
         }
         let (trace, is_first) = (self.trace()?, since.is_none());
-        let since = since.unwrap_or_else(|| Timestamp::now().as_millisecond() - LIVE_MS) - LATE_MS;
+        let since =
+            since.unwrap_or_else(|| Timestamp::now().as_millisecond() - LIVE_MS).saturating_sub(LATE_MS);
         let sessions = trace.active_sessions(since, true, MOST_SESSIONS + 1)?;
         let mut missed = MissedCalls { calls: Vec::new(), is_cut: sessions.len() > MOST_SESSIONS };
         let mut open = OpenCalls::default();
         for session in sessions.iter().take(MOST_SESSIONS) {
             missed.calls.extend(calls_since(trace, session, since, &mut open)?);
+            // More are not sent, and the page loads all that it shows again.
+            if !is_first && missed.calls.len() > MOST_MISSED {
+                break;
+            }
         }
         missed.calls.sort_by_key(|call| call.at);
         let most = if is_first { MOST_AT_FIRST } else { MOST_MISSED };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -117,7 +118,9 @@ pub struct NowAgent {
 
 /// What was read of logs, as long as they stay as they are.
 #[derive(Default)]
-pub(crate) struct NowMemory(Mutex<HashMap<String, KnownLog>>);
+pub(crate) struct NowMemory(Mutex<KnownLogs>);
+
+type KnownLogs = HashMap<String, Arc<KnownLog>>;
 
 #[derive(Clone)]
 struct KnownLog {
@@ -151,7 +154,8 @@ impl Dashboard {
             has_more,
             is_indexing,
             agents: self.now_agents()?,
-            figures: self.figures(query.since.unwrap_or(at - 24 * HOUR_MS), is_indexing),
+            figures: self
+                .figures(query.since.unwrap_or((at - 24 * HOUR_MS) / HOUR_MS * HOUR_MS), is_indexing),
         })
     }
 
@@ -167,8 +171,7 @@ impl Dashboard {
             let subagents = trace.subagents(&session)?;
             families.push((session, subagents));
         }
-        self.learn(trace, &families)?;
-        let known = self.now_memory.0.lock();
+        let known = self.learn(trace, &families)?;
         let row = |(session, subagents): (Session, Vec<Session>)| {
             // It was opened, and nothing happened yet.
             if session.is_empty() && subagents.is_empty() {
@@ -181,20 +184,20 @@ impl Dashboard {
         Ok(families.into_iter().filter_map(row).collect::<Result<_, TraceError>>()?)
     }
 
-    /// Reads what is not known of these sessions: what all of them cost, and what those at the top do.
-    fn learn(&self, trace: &Trace, families: &[(Session, Vec<Session>)]) -> Result<(), PageError> {
-        let mut known = self.now_memory.0.lock();
-        if known.len() > MOST_KNOWN {
-            known.clear();
-        }
-        let is_new =
-            |session: &&Session| known.get(&session.id).is_none_or(|log| log.stamp != stamp(session));
+    /// What all of these sessions cost, and what those at the top do. What is not known yet is read.
+    fn learn(&self, trace: &Trace, families: &[(Session, Vec<Session>)]) -> Result<KnownLogs, PageError> {
         let all = families.iter().flat_map(|(session, subagents)| std::iter::once(session).chain(subagents));
-        let changed: Vec<&Session> = all.filter(is_new).collect();
         let mains: BTreeSet<&str> = families.iter().map(|(session, _)| session.id.as_str()).collect();
-        drop(known);
+        let (mut known, mut changed) = (KnownLogs::new(), Vec::new());
+        let memory = self.now_memory.0.lock();
+        for session in all {
+            match memory.get(&session.id).filter(|log| log.stamp == stamp(session)) {
+                Some(log) => drop(known.insert(session.id.clone(), Arc::clone(log))),
+                None => changed.push(session),
+            }
+        }
+        drop(memory);
 
-        let mut read = Vec::with_capacity(changed.len());
         for session in changed {
             let cost = cost(trace, &self.settings.prices, session)?;
             let tail = match mains.contains(session.id.as_str()) {
@@ -209,11 +212,14 @@ impl Dashboard {
                 }),
                 false => None,
             };
-            read.push((session.id.clone(), KnownLog { stamp: stamp(session), cost, tail }));
+            known.insert(session.id.clone(), Arc::new(KnownLog { stamp: stamp(session), cost, tail }));
         }
-        known = self.now_memory.0.lock();
-        known.extend(read);
-        Ok(())
+        let mut memory = self.now_memory.0.lock();
+        memory.extend(known.iter().map(|(id, log)| (id.clone(), Arc::clone(log))));
+        if memory.len() > MOST_KNOWN {
+            memory.retain(|id, _| known.contains_key(id));
+        }
+        Ok(known)
     }
 
     fn now_agents(&self) -> Result<Vec<NowAgent>, PageError> {
@@ -242,7 +248,7 @@ impl Dashboard {
 }
 
 fn row(
-    known: &HashMap<String, KnownLog>,
+    known: &KnownLogs,
     main: &KnownLog,
     session: &Session,
     subagents: &[Session],

@@ -281,13 +281,21 @@ impl Dashboard {
     /// Lines of the original of a prune; fewer than requested if they are long.
     pub fn prune_lines(&self, id: &str, from: usize, limit: usize) -> Result<PageOriginalLines, PageError> {
         let from = from.max(1);
-        let end = from.saturating_add(limit.min(MAX_LINES));
-        let read = |first, end| self.services.sieve.original_lines(id, first, end).map_err(recover_error);
+        let read = |first, end| self.services.sieve.original_lines(id, first, end);
+        let (mut limit, mut around) = (limit.clamp(1, MAX_LINES), LINES_AROUND);
+        let mut original = loop {
+            let end = from.saturating_add(limit).saturating_add(around);
+            match read(from.saturating_sub(around), end) {
+                // Long lines: fewer are read at once.
+                Err(RecoverError::TooLarge { .. }) if limit > 1 => (limit, around) = (limit / 2, around / 2),
+                read => break read.map_err(recover_error)?,
+            }
+        };
         // As much as can be is redacted together: a secret may span lines.
-        let mut original = read(1, MAX_WHOLE_LINES)?;
-        if original.total.is_none_or(|total| total > MAX_WHOLE_LINES) {
-            original = read(from.saturating_sub(LINES_AROUND), end.saturating_add(LINES_AROUND))?;
+        if original.total.is_some_and(|total| total <= MAX_WHOLE_LINES) {
+            original = read(1, MAX_WHOLE_LINES + 1).map_err(recover_error)?;
         }
+        let end = from.saturating_add(limit);
         let text = Redacted::from(original.lines.join("\n"));
         let mut bytes = 0;
         let lines = text.split('\n').zip(original.first_line..);

@@ -56,6 +56,18 @@ struct RefreshState {
     last: Option<(Instant, Duration)>,
 }
 
+/// Ends the reading of the logs, also when it panics.
+struct Reading(Arc<Mutex<RefreshState>>, Instant);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_running = false;
+        state.is_first_reading = false;
+        state.last = Some((Instant::now(), self.1.elapsed()));
+    }
+}
+
 impl SessionCache {
     /// Has the logs read beside the request, if that was not done for a while. Whether the first reading goes on.
     pub(crate) fn refresh(&self, trace: &Arc<Trace>) -> bool {
@@ -70,19 +82,17 @@ impl SessionCache {
         let is_first_reading = state.is_first_reading;
         drop(state);
         let (done, wait) = mpsc::channel();
-        let (trace, shared) = (Arc::clone(trace), Arc::clone(&self.refresh));
-        std::thread::spawn(move || {
-            let begun = Instant::now();
+        let (trace, running) = (Arc::clone(trace), Reading(Arc::clone(&self.refresh), Instant::now()));
+        let thread = std::thread::Builder::new().name("read-logs".into()).spawn(move || {
             if let Err(error) = trace.refresh(&mut |_| ControlFlow::Continue(())) {
                 tracing::warn!(%error, "cannot read the logs of past sessions");
             }
-            let mut state = shared.lock();
-            state.is_running = false;
-            state.is_first_reading = false;
-            state.last = Some((Instant::now(), begun.elapsed()));
-            drop(state);
+            drop(running);
             let _ = done.send(());
         });
+        if let Err(error) = thread {
+            tracing::warn!(%error, "cannot start a thread");
+        }
         // An index that has sessions answers at once, though it may be behind.
         is_first_reading && wait.recv_timeout(FIRST_WAIT).is_err()
     }

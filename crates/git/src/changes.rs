@@ -8,7 +8,6 @@ use crate::names::Commit;
 /// What a prompt or a pull request can use.
 const MOST_FILES: usize = 50;
 const MOST_SUBJECTS: usize = 50;
-const LONGEST_SUBJECT: usize = 200;
 
 /// The same for the same changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +94,7 @@ impl Repository {
             }
             summary.commits += 1;
             if summary.subjects.len() < MOST_SUBJECTS {
-                summary.subjects.push(readable(subject).chars().take(LONGEST_SUBJECT).collect());
+                summary.subjects.push(readable(subject));
             }
         }
         Ok(summary)

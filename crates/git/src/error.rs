@@ -9,6 +9,8 @@ pub enum GitErrorKind {
     /// Another git holds a lock, or left one behind.
     Locked,
     TimedOut,
+    /// It wrote more than is kept.
+    TooMuchOutput,
     /// A file could not be read or written: a full disk, for example.
     File,
     /// A name or path that git cannot be given.

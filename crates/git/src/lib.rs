@@ -381,7 +381,7 @@ impl Call<'_> {
                 format!("{} took longer than {:.1} s and was ended", self.verb(), limit.as_secs_f32()),
             ),
             ProgramError::TooMuchOutput { .. } => {
-                GitError::new(GitErrorKind::Failed, format!("{} wrote too much output", self.verb()))
+                GitError::new(GitErrorKind::TooMuchOutput, format!("{} wrote too much output", self.verb()))
             }
             ProgramError::Start { cause: error, .. } | ProgramError::Output { cause: error } => {
                 GitError::new(GitErrorKind::Failed, format!("cannot start {}: {error}", self.verb()))

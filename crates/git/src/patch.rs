@@ -2,13 +2,12 @@
 
 use super::failure::readable;
 use super::{ChangeSummary, Repository};
-use crate::error::Result;
+use crate::error::{GitErrorKind, Result};
 use crate::names::Commit;
 
 /// What a person can read: more files or lines are counted only.
 const MOST_FILES: usize = 50;
 const MOST_LINES: u64 = 4000;
-const LONGEST_LINE: usize = 1000;
 
 /// The changes between two commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +25,8 @@ pub struct FilePatch {
     pub lines: Option<(u64, u64)>,
     pub kind: PatchKind,
     pub hunks: Vec<PatchHunk>,
+    /// Whether there are more lines than these.
+    pub is_cut: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,8 +67,8 @@ impl PatchKind {
 }
 
 impl Repository {
-    /// What changed from one commit to another, without the notes at these paths. Long lines are cut; of many files or lines, the
-    /// first are shown.
+    /// What changed from one commit to another, without the notes at these paths. Of many files or lines, the first are shown, and
+    /// none if they are too large together. Lines are whole: whoever shortens them must redact them first.
     pub fn patch(&self, from: &Commit, to: &Commit, notes: &[String]) -> Result<Patch> {
         let summary = self.summary(from, to, notes)?;
         let mut lines = 0;
@@ -96,8 +97,14 @@ impl Repository {
                 ])
                 .args(["--unified=3", "--ignore-submodules=none", begin.as_str(), to.as_str(), "--"])
                 .args(self.shown_paths(&begin, to, notes, shown)?)
-                .run()?;
-            read_patch(&String::from_utf8_lossy(&answer.stdout), &mut files);
+                .run();
+            match answer {
+                Ok(answer) => read_patch(&String::from_utf8_lossy(&answer.stdout), &mut files),
+                Err(error) if error.kind == GitErrorKind::TooMuchOutput => {
+                    files.iter_mut().for_each(|file| file.is_cut = file.lines.is_some());
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(Patch { summary, files })
     }
@@ -118,40 +125,47 @@ impl Repository {
 }
 
 /// Fills in the files, which git prints in the order of its lists. A line of content never begins with `diff`, and git quotes line
-/// breaks in paths.
+/// breaks in paths. A file that becomes a link, or the reverse, is printed twice: deleted, then added.
 fn read_patch(patch: &str, files: &mut [FilePatch]) {
     let mut files = files.iter_mut();
     let mut file: Option<&mut FilePatch> = None;
+    let (mut last_name, mut is_header) = ("", false);
     let mut left = MOST_LINES * 4;
     for line in patch.split('\n') {
-        if line.starts_with("diff --git ") {
-            file = files.next();
+        if let Some(name) = line.strip_prefix("diff --git ") {
+            if file.is_none() || name != last_name {
+                file = files.next();
+            } else if let Some(file) = &mut file {
+                file.kind = PatchKind::Modified;
+            }
+            (last_name, is_header) = (name, true);
             continue;
         }
         let Some(file) = &mut file else { continue };
         if let Some(header) = line.strip_prefix("@@ -") {
             file.hunks.extend(read_hunk(header));
+            is_header = false;
             continue;
         }
-        let Some(hunk) = file.hunks.last_mut() else {
-            match line {
-                line if line.starts_with("new file mode ") => file.kind = PatchKind::Added,
-                line if line.starts_with("deleted file mode ") => file.kind = PatchKind::Deleted,
-                _ => {}
+        if is_header {
+            let kind = match line {
+                line if line.starts_with("new file mode ") => PatchKind::Added,
+                line if line.starts_with("deleted file mode ") => PatchKind::Deleted,
+                _ => continue,
+            };
+            if file.hunks.is_empty() {
+                file.kind = kind;
             }
             continue;
-        };
+        }
+        let Some(hunk) = file.hunks.last_mut() else { continue };
+        let Some(sign @ (' ' | '+' | '-')) = line.chars().next() else { continue };
         if left == 0 {
-            break;
+            file.is_cut = true;
+            continue;
         }
         left -= 1;
-        let mut letters = line.chars();
-        let Some(sign @ (' ' | '+' | '-')) = letters.next() else { continue };
-        let mut text: String = letters.by_ref().take(LONGEST_LINE).collect();
-        if letters.next().is_some() {
-            text.push('…');
-        }
-        hunk.lines.push(PatchLine { sign, text });
+        hunk.lines.push(PatchLine { sign, text: line[1..].to_owned() });
     }
 }
 

@@ -48,7 +48,16 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-pub(crate) type Answer<T> = Result<axum::Json<T>, PageFailure>;
+pub(crate) type Answer = Result<JsonText, PageFailure>;
+
+/// An answer that is already written: that takes long for large ones.
+pub(crate) struct JsonText(Vec<u8>);
+
+impl IntoResponse for JsonText {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}
 
 /// What these routes need.
 #[derive(Clone)]
@@ -166,26 +175,23 @@ fn port(headers: &HeaderMap) -> Option<u16> {
     host.parse::<Authority>().ok()?.port_u16()
 }
 
-async fn status(State(state): State<PageState>) -> Answer<impl Serialize> {
+async fn status(State(state): State<PageState>) -> Answer {
     read(&state, |dashboard| Ok(dashboard.status())).await
 }
 
-async fn sessions(
-    State(state): State<PageState>,
-    Query(query): Query<PageSessionsQuery>,
-) -> Answer<impl Serialize> {
+async fn sessions(State(state): State<PageState>, Query(query): Query<PageSessionsQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.sessions(&query)).await
 }
 
-async fn session_filters(State(state): State<PageState>) -> Answer<impl Serialize> {
+async fn session_filters(State(state): State<PageState>) -> Answer {
     read(&state, Dashboard::session_filters).await
 }
 
-async fn session(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn session(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.session(&id)).await
 }
 
-async fn session_outline(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn session_outline(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.session_outline(&id)).await
 }
 
@@ -193,55 +199,47 @@ async fn session_events(
     State(state): State<PageState>,
     Path(id): Path<String>,
     Query(query): Query<PageEventsQuery>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     read(&state, move |dashboard| dashboard.session_events(&id, &query)).await
 }
 
-async fn session_event(
-    State(state): State<PageState>,
-    Path((id, number)): Path<(String, u64)>,
-) -> Answer<impl Serialize> {
+async fn session_event(State(state): State<PageState>, Path((id, number)): Path<(String, u64)>) -> Answer {
     read(&state, move |dashboard| dashboard.session_event(&id, number)).await
 }
 
-async fn session_analysis(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn session_analysis(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.session_analysis(&id)).await
 }
 
-async fn search_sessions(
-    State(state): State<PageState>,
-    Query(query): Query<PageSearchQuery>,
-) -> Answer<impl Serialize> {
+async fn search_sessions(State(state): State<PageState>, Query(query): Query<PageSearchQuery>) -> Answer {
     // Dropped with the request: a search for which no reader waits any more ends.
     let cancellation = CancellationToken::new();
     let _cancelled = cancellation.clone().drop_guard();
     read(&state, move |dashboard| dashboard.search_sessions(&query, &|| cancellation.is_cancelled())).await
 }
 
-async fn compare_sessions(
-    State(state): State<PageState>,
-    Query(query): Query<PageCompareQuery>,
-) -> Answer<impl Serialize> {
+async fn compare_sessions(State(state): State<PageState>, Query(query): Query<PageCompareQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.compare_sessions(&query)).await
 }
 
-async fn now(State(state): State<PageState>, Query(query): Query<NowQuery>) -> Answer<impl Serialize> {
+async fn now(State(state): State<PageState>, Query(query): Query<NowQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.now(query)).await
 }
 
-async fn now_start(State(state): State<PageState>) -> Answer<impl Serialize> {
+async fn now_start(State(state): State<PageState>) -> Answer {
     read(&state, |dashboard| Ok(dashboard.now_start())).await
 }
 
-/// Reads away from the threads that serve connections.
-pub(crate) async fn read<T: Serialize + Send + 'static>(
+/// Reads, and writes the answer, away from the threads that serve connections.
+pub(crate) async fn read<T: Serialize>(
     state: &PageState,
     read: impl FnOnce(&Dashboard) -> Result<T, PageError> + Send + 'static,
-) -> Answer<T> {
+) -> Answer {
     let dashboard = Arc::clone(&state.dashboard);
-    let read = tokio::task::spawn_blocking(move || read(&dashboard)).await;
-    let panicked = |_| PageError::new(PageErrorKind::Failed, "the server failed to answer");
-    Ok(axum::Json(read.map_err(panicked)??))
+    let failed = || PageError::new(PageErrorKind::Failed, "the server failed to answer");
+    let read =
+        tokio::task::spawn_blocking(move || serde_json::to_vec(&read(&dashboard)?).map_err(|_| failed()));
+    Ok(JsonText(read.await.map_err(|_| failed())??))
 }
 
 /// An error as an answer.

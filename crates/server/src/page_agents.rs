@@ -4,7 +4,6 @@ use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::routing::get;
-use serde::Serialize;
 use tamis_dashboard::{
     AgentDiffQuery, AgentEventQuery, AgentListQuery, AgentLogQuery, DoctorQuery, PageError, PageErrorKind,
 };
@@ -26,12 +25,12 @@ pub(crate) fn routes() -> Router<PageState> {
 async fn agents(
     State(state): State<PageState>,
     query: Result<Query<AgentListQuery>, QueryRejection>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     let query = valid(query)?;
     read(&state, move |dashboard| dashboard.agents(&query)).await
 }
 
-async fn agent(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn agent(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.agent(&id)).await
 }
 
@@ -39,7 +38,7 @@ async fn agent_events(
     State(state): State<PageState>,
     Path(id): Path<String>,
     query: Result<Query<AgentEventQuery>, QueryRejection>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     let query = valid(query)?;
     read(&state, move |dashboard| dashboard.agent_events(&id, &query)).await
 }
@@ -48,7 +47,7 @@ async fn agent_log(
     State(state): State<PageState>,
     Path(id): Path<String>,
     query: Result<Query<AgentLogQuery>, QueryRejection>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     let query = valid(query)?;
     read(&state, move |dashboard| dashboard.agent_log(&id, &query)).await
 }
@@ -57,23 +56,20 @@ async fn agent_diff(
     State(state): State<PageState>,
     Path(id): Path<String>,
     query: Result<Query<AgentDiffQuery>, QueryRejection>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     let query = valid(query)?;
     read(&state, move |dashboard| dashboard.agent_diff(&id, &query)).await
 }
 
-async fn agent_abandon(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn agent_abandon(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.agent_abandon(&id)).await
 }
 
-async fn settings(State(state): State<PageState>) -> Answer<impl Serialize> {
+async fn settings(State(state): State<PageState>) -> Answer {
     read(&state, |dashboard| Ok(dashboard.settings())).await
 }
 
-async fn doctor(
-    State(state): State<PageState>,
-    query: Result<Query<DoctorQuery>, QueryRejection>,
-) -> Answer<impl Serialize> {
+async fn doctor(State(state): State<PageState>, query: Result<Query<DoctorQuery>, QueryRejection>) -> Answer {
     let query = valid(query)?;
     read(&state, move |dashboard| dashboard.doctor(query)).await
 }

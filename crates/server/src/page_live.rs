@@ -57,7 +57,8 @@ impl Drop for Following {
 impl LiveFeed {
     fn join(&self, dashboard: &Arc<Dashboard>) -> Arc<Following> {
         let mut current = self.0.lock();
-        if let Some(following) = current.upgrade() {
+        // The thread drops its end when it ends, also when it panics: then another one starts.
+        if let Some(following) = current.upgrade().filter(|it| it.is_ready.has_changed().is_ok()) {
             return following;
         }
         let (sender, _) = broadcast::channel(BEHIND);
@@ -183,8 +184,11 @@ async fn follow(
     let mut live = following.sender.subscribe();
     let mut missed = Some(missed_calls(state, following.is_ready.clone(), calls_since));
     let mut sent: HashSet<(String, u64)> = HashSet::new();
+    let mut is_ready = following.is_ready.clone();
     loop {
         tokio::select! {
+            // It fails once the thread has ended, so the client must connect again.
+            () = ended(&mut is_ready) => return Some((close_code::ERROR, "cannot follow sessions")),
             received = socket.recv() => match received {
                 Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return None,
                 Some(Ok(_)) => heartbeat.note_message(),
@@ -210,7 +214,6 @@ async fn follow(
                 Ok(Live { call: Some(call), .. }) if sent.remove(&call) => {}
                 Ok(Live { message, .. }) => socket.send(message).await.ok()?,
                 Err(RecvError::Lagged(_)) => socket.send(text(&LiveMessage::Gap)?).await.ok()?,
-                // The thread has ended, so the client must connect again.
                 Err(RecvError::Closed) => return Some((close_code::ERROR, "cannot follow sessions")),
             },
             () = heartbeat.due() => if let Err(closed) = heartbeat.ping(socket).await {
@@ -218,6 +221,11 @@ async fn follow(
             },
         }
     }
+}
+
+/// Returns when the thread that follows the sessions has ended.
+async fn ended(is_ready: &mut watch::Receiver<bool>) {
+    while is_ready.changed().await.is_ok() {}
 }
 
 async fn next_event(follower: Option<&mut EventFollower>) -> Result<impl Serialize + use<>, AgentsError> {

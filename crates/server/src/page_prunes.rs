@@ -13,8 +13,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use hyper::body::Frame;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use tamis_dashboard::{
     PageError, PageErrorKind, PagePruneQuery, PageReferenceQuery, PageResearchRequest, PageTrialRequest,
 };
@@ -35,21 +35,15 @@ pub(crate) fn routes() -> Router<PageState> {
         .route("/research/lines", get(reference_lines))
 }
 
-async fn prunes(
-    State(state): State<PageState>,
-    Query(query): Query<PagePruneQuery>,
-) -> Answer<impl Serialize> {
+async fn prunes(State(state): State<PageState>, Query(query): Query<PagePruneQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.prunes(&query)).await
 }
 
-async fn prune_summary(
-    State(state): State<PageState>,
-    Query(query): Query<PagePruneQuery>,
-) -> Answer<impl Serialize> {
+async fn prune_summary(State(state): State<PageState>, Query(query): Query<PagePruneQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.prune_summary(&query)).await
 }
 
-async fn prune(State(state): State<PageState>, Path(id): Path<String>) -> Answer<impl Serialize> {
+async fn prune(State(state): State<PageState>, Path(id): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.prune(&id)).await
 }
 
@@ -64,12 +58,12 @@ async fn prune_lines(
     State(state): State<PageState>,
     Path(id): Path<String>,
     Query(query): Query<LinesQuery>,
-) -> Answer<impl Serialize> {
+) -> Answer {
     let (from, limit) = (query.from.unwrap_or(1), query.limit.unwrap_or(usize::MAX));
     read(&state, move |dashboard| dashboard.prune_lines(&id, from, limit)).await
 }
 
-async fn try_prune(State(state): State<PageState>, body: Bytes) -> Answer<impl Serialize> {
+async fn try_prune(State(state): State<PageState>, body: Bytes) -> Answer {
     let request: PageTrialRequest = parse(&body)?;
     let cancellation = CancellationToken::new();
     // When the page asks again it gives this request up, and the future is dropped.
@@ -77,18 +71,15 @@ async fn try_prune(State(state): State<PageState>, body: Bytes) -> Answer<impl S
     read(&state, move |dashboard| dashboard.try_prune(&request, &cancellation)).await
 }
 
-async fn research_overview(State(state): State<PageState>) -> Answer<impl Serialize> {
+async fn research_overview(State(state): State<PageState>) -> Answer {
     read(&state, |dashboard| dashboard.research_overview()).await
 }
 
-async fn handoff(State(state): State<PageState>, Path(name): Path<String>) -> Answer<impl Serialize> {
+async fn handoff(State(state): State<PageState>, Path(name): Path<String>) -> Answer {
     read(&state, move |dashboard| dashboard.handoff(&name)).await
 }
 
-async fn reference_lines(
-    State(state): State<PageState>,
-    Query(query): Query<PageReferenceQuery>,
-) -> Answer<impl Serialize> {
+async fn reference_lines(State(state): State<PageState>, Query(query): Query<PageReferenceQuery>) -> Answer {
     read(&state, move |dashboard| dashboard.reference_lines(&query)).await
 }
 

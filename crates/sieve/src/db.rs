@@ -283,9 +283,13 @@ pub(crate) fn call_summary(
         };
         Ok((totals, row.get(6)?, row.get::<_, i64>(7)?, row.get::<_, i64>(8)?))
     })?;
+    // Without a filter, the subquery would read every prune again to accept it.
+    let of_these = match filter == &CallFilter::default() {
+        true => "?1 IS NULL AND ?2 IS NULL AND ?3 IS NULL".to_owned(),
+        false => format!("prune_id IN (SELECT prune_id FROM prunes WHERE {condition})"),
+    };
     let select = format!(
-        "SELECT count(*), coalesce(sum(lines), 0), coalesce(sum(tokens), 0) FROM recoveries
-         WHERE prune_id IN (SELECT prune_id FROM prunes WHERE {condition})"
+        "SELECT count(*), coalesce(sum(lines), 0), coalesce(sum(tokens), 0) FROM recoveries WHERE {of_these}"
     );
     (totals.recoveries, totals.recovered_lines, totals.recovered_tokens) =
         connection
@@ -390,7 +394,6 @@ pub(crate) fn recoveries_since(connection: &Connection, at_ms: i64) -> rusqlite:
     rows.collect()
 }
 
-/// Rows of both tables.
 pub(crate) fn position(connection: &Connection) -> rusqlite::Result<LedgerPosition> {
     connection.query_row(
         "SELECT (SELECT coalesce(max(id), 0) FROM prunes), (SELECT coalesce(max(id), 0) FROM recoveries)",
@@ -399,6 +402,7 @@ pub(crate) fn position(connection: &Connection) -> rusqlite::Result<LedgerPositi
     )
 }
 
+/// Rows of both tables.
 pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     connection.query_row(
         "SELECT (SELECT count(*) FROM prunes) + (SELECT count(*) FROM recoveries)",

@@ -354,7 +354,11 @@ export type PageDiffFile = { path: string, kind: 'added' | 'deleted' | 'modified
 /**
  * None for a binary file.
  */
-insertions: number | null, deletions: number | null, hunks: Array<PageDiffHunk>, };
+insertions: number | null, deletions: number | null, hunks: Array<PageDiffHunk>, 
+/**
+ * Whether there are more lines than these.
+ */
+is_cut: boolean, };
 
 export type PageDiffHunk = { old_start: number, new_start: number, context: string, lines: Array<PageDiffLine>, };
 

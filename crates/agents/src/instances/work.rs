@@ -61,7 +61,7 @@ impl<'a> WorkReader<'a> {
             reviews.find(|review| review.review_iteration == iteration).map(|it| it.reviewed_commit.clone())
         };
         let repository = self.repository(&details.instance.repository)?;
-        let next = after_review.and_then(|iteration| reviewed(iteration + 1));
+        let next = after_review.and_then(|iteration| reviewed(iteration.checked_add(1)?));
         let tip = match next {
             Some(next) => next,
             None => match repository.branch_tip(&details.instance.branch)? {

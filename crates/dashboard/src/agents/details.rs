@@ -275,10 +275,14 @@ impl Dashboard {
 }
 
 /// An instance that does not exist has a status of its own.
-fn found(error: AgentsError) -> PageError {
-    let is_missing = error.code == Code::InstanceNotFound;
+pub(super) fn found(error: AgentsError) -> PageError {
+    let kind = match error.code {
+        Code::InstanceNotFound => Some(PageErrorKind::NotFound),
+        Code::ValidationError => Some(PageErrorKind::Invalid),
+        _ => None,
+    };
     let error = PageError::from(error);
-    if is_missing { PageError { kind: PageErrorKind::NotFound, ..error } } else { error }
+    PageError { kind: kind.unwrap_or(error.kind), ..error }
 }
 
 /// The end of a log without terminal control sequences, and whether there is more before it. None when there is no log.

@@ -5,11 +5,17 @@ use std::time::Duration;
 use tamis_agents::{AbandonPreview, InstanceId, WorkDiff, WorkReader};
 use tamis_redact::Redacted;
 
+use super::details::found;
 use super::parse_id;
 use crate::{Dashboard, PageError};
 
 /// Time limit of each call of git, since a person waits.
 const GIT_LIMIT: Duration = Duration::from_secs(20);
+
+/// Characters of a line and of a commit's first line. They are redacted before they are shortened: part of a secret is no secret
+/// to the rules.
+const LONGEST_LINE: usize = 1000;
+const LONGEST_SUBJECT: usize = 200;
 
 /// Paths that are listed of many.
 const MOST_PATHS: usize = 20;
@@ -50,6 +56,8 @@ pub struct PageDiffFile {
     pub insertions: Option<u64>,
     pub deletions: Option<u64>,
     pub hunks: Vec<PageDiffHunk>,
+    /// Whether there are more lines than these.
+    pub is_cut: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -107,7 +115,7 @@ impl Dashboard {
 
     pub fn agent_abandon(&self, id: &str) -> Result<PageAbandon, PageError> {
         let id = parse_id(id)?;
-        let details = self.agent_service()?.archive()?.details(&id)?;
+        let details = self.agent_service()?.archive()?.details(&id).map_err(found)?;
         let mut running = details.reviews.into_iter().filter(|review| review.outcome.is_none());
         let reviewer =
             running.find(|review| review.parent_instance == id).map(|review| review.child_instance);
@@ -122,7 +130,7 @@ impl Dashboard {
         let service = self.agent_service()?;
         let archive = service.archive()?;
         let data_dir = &service.settings().coordinator.data_dir;
-        Ok(read(WorkReader::new(&archive, data_dir, GIT_LIMIT))?)
+        read(WorkReader::new(&archive, data_dir, GIT_LIMIT)).map_err(found)
     }
 }
 
@@ -139,7 +147,10 @@ impl PageDiff {
                     new_start: hunk.new_start,
                     context: hunk.context.into(),
                     lines: lines
-                        .map(|(line, text)| PageDiffLine { sign: line.sign, text: text.into() })
+                        .map(|(line, text)| PageDiffLine {
+                            sign: line.sign,
+                            text: shortened(text, LONGEST_LINE),
+                        })
                         .collect(),
                 }
             });
@@ -149,6 +160,7 @@ impl PageDiff {
                 insertions: file.lines.map(|(inserted, _)| inserted),
                 deletions: file.lines.map(|(_, deleted)| deleted),
                 hunks: hunks.collect(),
+                is_cut: file.is_cut,
             }
         });
         PageDiff {
@@ -159,8 +171,20 @@ impl PageDiff {
             deletions: patch.summary.deletions,
             commits: patch.summary.commits,
             files: files.collect(),
-            subjects: patch.summary.subjects.into_iter().map(Redacted::from).collect(),
+            subjects: patch
+                .summary
+                .subjects
+                .into_iter()
+                .map(|subject| shortened(&Redacted::from(subject), LONGEST_SUBJECT))
+                .collect(),
         }
+    }
+}
+
+fn shortened(text: &str, most: usize) -> Redacted {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }
 
@@ -180,6 +204,36 @@ impl PageAbandon {
             others: preview.others.into_iter().map(Redacted::from).collect(),
             undo: preview.undo.into(),
             reviewer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_git::{ChangeSummary, Commit, FilePatch, Patch, PatchHunk, PatchLine};
+
+    use super::*;
+
+    #[test]
+    fn a_secret_at_the_end_of_what_is_shown_is_hidden() {
+        let token = format!("ghp_{}", "aB3dE5fG7h".repeat(4).split_at(36).0);
+        for (most, cut) in
+            [(LONGEST_LINE, 1), (LONGEST_LINE, 39), (LONGEST_SUBJECT, 1), (LONGEST_SUBJECT, 20)]
+        {
+            let filler = " ".repeat(most - token.len() + cut);
+            let text = format!("{filler}{token} and more");
+            let hunk = PatchHunk {
+                lines: vec![PatchLine { sign: '+', text: text.clone() }],
+                ..PatchHunk::default()
+            };
+            let patch = Patch {
+                summary: ChangeSummary { subjects: vec![text], ..ChangeSummary::default() },
+                files: vec![FilePatch { hunks: vec![hunk], ..FilePatch::default() }],
+            };
+            let commit = || "0123456789012345678901234567890123456789".parse::<Commit>().expect("a commit");
+            let diff = PageDiff::new(WorkDiff { from: commit(), to: commit(), patch });
+            let shown = format!("{}{}", diff.files[0].hunks[0].lines[0].text, diff.subjects[0]);
+            assert!(!shown.contains(&token[..8]), "{shown}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Patches for people: bounded, without notes, and no program of the repository runs.
 
+use std::fs;
+
 use super::support::World;
 use crate::{FilePatch, PatchHunk, PatchKind, PatchLine};
 
@@ -30,6 +32,7 @@ fn added_changed_and_deleted_files_are_read_line_by_line() {
         lines,
         kind,
         hunks: hunks.to_vec(),
+        is_cut: false,
     };
     assert_eq!(
         patch.files,
@@ -65,5 +68,49 @@ fn of_many_lines_the_first_files_are_shown() {
     let patch = world.repository().patch(&from, &to, &[]).unwrap();
     let shown: Vec<&str> = patch.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!((shown, patch.summary.files), (vec!["0.txt", "1.txt"], 4));
-    assert_eq!(patch.files[0].hunks[0].lines[0].text.chars().count(), 1001);
+    // Whoever shows a line redacts it before it is shortened.
+    assert_eq!(patch.files[0].hunks[0].lines[0].text.chars().count(), 5000);
+}
+
+#[test]
+fn a_file_that_becomes_a_link_takes_no_place_of_another() {
+    let world = World::new();
+    world.write("repo/c.txt", "c\n");
+    let from = world.commit("repo", "before");
+    fs::remove_file(world.path("repo/a.txt")).unwrap();
+    std::os::unix::fs::symlink("b.txt", world.path("repo/a.txt")).unwrap();
+    world.write("repo/b.txt", "b\nmore\n");
+    world.write("repo/c.txt", "c\nmore\n");
+    let to = world.commit("repo", "after");
+    let patch = world.repository().patch(&from, &to, &[]).unwrap();
+    let lines = |file: &FilePatch| {
+        let all = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+        all.map(|line| format!("{}{}", line.sign, line.text)).collect::<Vec<_>>()
+    };
+    let files: Vec<_> = patch.files.iter().map(|file| (file.path.as_str(), file.kind, lines(file))).collect();
+    let changed = |path, lines: &[&str]| {
+        (path, PatchKind::Modified, lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        files,
+        [
+            changed("a.txt", &["-a", "+b.txt"]),
+            changed("b.txt", &[" b", "+more"]),
+            changed("c.txt", &[" c", "+more"]),
+        ]
+    );
+}
+
+#[test]
+fn changes_that_are_too_large_are_counted_only() {
+    let world = World::new();
+    let from = world.commit("repo", "before");
+    world.write("repo/large.txt", "x".repeat(70 << 20));
+    let to = world.commit("repo", "after");
+    let patch = world.repository().patch(&from, &to, &[]).unwrap();
+    let [file] = &patch.files[..] else { panic!("{:?}", patch.summary) };
+    assert_eq!(
+        (file.path.as_str(), file.lines, file.is_cut, file.hunks.len()),
+        ("large.txt", Some((1, 0)), true, 0)
+    );
 }
