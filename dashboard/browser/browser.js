@@ -17,6 +17,12 @@ const pageFiles = process.env.PAGE_FILES
 export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
 export const THEMES = ['light', 'dark']
 
+/** Whether the page is drawn and loads nothing more. Runs in the browser. */
+export const isSettled = () =>
+  document.querySelector('main .page') !== null &&
+  // The page of examples has some that never stop loading.
+  (location.pathname === '/components' || document.querySelector('main .skeleton, main [aria-busy="true"], main ol[aria-label="Roles"] .running') === null)
+
 /** A browser that is signed in to `world`, and what its pages complained of. */
 export class Browser {
   complaints = []
@@ -58,10 +64,9 @@ export class Browser {
     await this.settled()
   }
 
-  /** Nothing is loading any more. */
+  /** The page is drawn, and nothing is loading any more. */
   async settled() {
-    // The page of examples has some that never stop loading.
-    await this.page.waitForFunction(() => document.querySelector('main') !== null && (location.pathname === '/components' || document.querySelector('main .skeleton') === null))
+    await this.page.waitForFunction(isSettled)
     await this.page.evaluate(() => document.fonts.ready)
   }
 
@@ -78,11 +83,12 @@ export class Browser {
       () =>
         new Promise((done) => {
           let score = 0
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) if (!entry.hadRecentInput) score += entry.value
-          }).observe({ type: 'layout-shift', buffered: true })
-          // Buffered entries are delivered before the next frame but one.
-          requestAnimationFrame(() => requestAnimationFrame(() => done(score)))
+          const add = (entries) => {
+            for (const entry of entries) if (!entry.hadRecentInput) score += entry.value
+          }
+          const observer = new PerformanceObserver((list) => add(list.getEntries()))
+          observer.observe({ type: 'layout-shift', buffered: true })
+          requestAnimationFrame(() => requestAnimationFrame(() => (add(observer.takeRecords()), done(score))))
         }),
     )
   }

@@ -61,7 +61,7 @@ test('pages of other origins of this machine can neither read nor act nor listen
         })
       return {
         read: await outcome(() => fetch(`${origin}/api/page/status`, { credentials: 'include' }).then((answer) => answer.text())),
-        blind: await outcome(() => fetch(`${origin}/api/gc`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' }).then((answer) => answer.type)),
+        blind: await outcome(() => fetch(`${origin}/api/page/leave`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' }).then((answer) => answer.type)),
         script: await outcome(() => new Promise((done) => {
           const script = document.createElement('script')
           script.src = `${origin}/api/page/status`
@@ -78,8 +78,13 @@ test('pages of other origins of this machine can neither read nor act nor listen
         socket: await socket(),
       }
     }, world.origin)
+    const framed = browser.page.frames().filter((frame) => frame !== browser.page.mainFrame()).map((frame) => frame.url())
+    assert.deepEqual(framed.filter((url) => !url.startsWith('chrome-error:')), [], 'shown in no frame')
     assert.deepEqual(tried, { read: 'TypeError', blind: 'opaque', script: 'refused', frame: 'blocked', socket: 'refused' }, host)
   }
+  // The blind request to sign out had no effect.
+  await browser.goto('/')
+  assert.equal(await browser.page.evaluate(() => fetch('/api/page/status').then((answer) => answer.status)), 200)
 })
 
 test('a rebound name is refused', async (context) => {

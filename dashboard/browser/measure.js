@@ -5,7 +5,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Browser } from './browser.js'
+import { Browser, isSettled } from './browser.js'
 import { World } from './world.js'
 
 const SESSIONS = Number(process.env.SESSIONS ?? 100_000)
@@ -34,8 +34,8 @@ try {
     const figures = []
     for (let time = 0; time < 5; time += 1) {
       await page.reload({ waitUntil: 'commit' })
-      figures.push(await page.evaluate(async () => {
-        const isReady = () => document.querySelector('main') !== null && document.querySelector('main .skeleton') === null
+      figures.push(await page.evaluate(async (isSettled) => {
+        const isReady = new Function(`return (${isSettled})()`)
         while (!isReady()) await new Promise(requestAnimationFrame)
         const ready = performance.now()
         // The entry comes some time after the paint.
@@ -46,7 +46,7 @@ try {
           }).observe({ type: 'paint', buffered: true })
         })
         return { paint, ready }
-      }))
+      }, String(isSettled)))
     }
     console.log(path, 'first paint', median(figures.map(({ paint }) => paint)), 'ms, interactive', median(figures.map(({ ready }) => ready)), 'ms')
   }

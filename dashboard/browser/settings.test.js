@@ -45,8 +45,9 @@ test('the doctor finds the same on the page and on the command line', async () =
     printed = JSON.parse(error.stdout)
   }
   const list = printed.findings ?? printed
-  const shown = await findings.getByRole('listitem').count()
-  assert.equal(shown, list.length, JSON.stringify(list, null, 1))
+  const shown = await findings.getByRole('listitem').allInnerTexts()
+  assert.equal(shown.length, list.length, JSON.stringify(list, null, 1))
+  for (const { subject } of list) assert.ok(shown.some((text) => text.includes(subject)), subject)
 })
 
 test('signing out leads to the page that says how to get in again', async () => {

@@ -164,7 +164,7 @@ export class World {
     writeFileSync(join(this.work, 'parser.py'), 'def parse(text):\n    return int(text)\n')
     this.git(this.work, 'add', '-A')
     this.git(this.work, 'commit', '-q', '-m', 'a parser')
-    const start = (task) => JSON.parse(this.run('agents', 'start', '--task', task, '--json', '--', 'sleep', '600'))
+    const start = (task) => JSON.parse(this.run('agents', 'start', '--task', task, '--json', '--', 'sh', '-c', 'printf "%s\\n" "$0"; sleep 600', HOSTILE))
     const coding = start('Strip spaces before a number is parsed')
     const other = start(`Document the parser ${HOSTILE}`)
     this.agents = [coding.id, other.id]
