@@ -101,12 +101,22 @@ pub(super) fn find(
     let is_telling = |symbol: &&Symbol| {
         symbol.is_code || symbol.text.starts_with(char::is_uppercase) || !is_common(&symbol.text)
     };
-    let mut present =
-        question.symbols.iter().filter(|symbol| !symbol.is_whole && is_there(symbol)).filter(is_telling);
+    // "where is NO_COLOR read": the act is not what is read.
+    let is_act = |symbol: &&Symbol| {
+        question.act.is_some() && !symbol.is_code && Act::is_word(&symbol.text.to_lowercase())
+    };
+    let parts = || question.symbols.iter().filter(|symbol| !symbol.is_whole);
+    let says_act = parts().any(|symbol| is_act(&symbol));
+    let mut present = parts().filter(|symbol| !is_act(symbol) && is_there(symbol)).filter(is_telling);
     let (Some(symbol), None) = (present.next(), present.next()) else { return Ok(Vec::new()) };
     let counter = WordCounter::new(WordQuery { symbols: vec![symbol.text.clone()], ..WordQuery::default() });
     let corpus = Corpus::new(survey(indexer, roots, &counter, stop)?);
-    declarations(0, symbol, None, &counter, &corpus, roots, stop)
+    let mut places = declarations(0, symbol, None, &counter, &corpus, roots, stop)?;
+    if says_act {
+        // A key or a variable of the environment is read where it is quoted; a definition does not read itself.
+        places.retain(|place| place.certainty == Certainty::Named);
+    }
+    Ok(places)
 }
 
 /// The declarations of a symbol. Files that only mention it in other spellings are read where nothing better is found.

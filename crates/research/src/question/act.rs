@@ -35,6 +35,11 @@ const CHOOSE: [&str; 8] =
 const ERRORS: [&str; 6] = ["error", "errors", "exception", "exceptions", "failure", "panic"];
 
 impl Act {
+    /// Whether a lower-case word says what is done.
+    pub(crate) fn is_word(word: &str) -> bool {
+        [&WRITE[..], &READ, &RAISE, &CHOOSE].iter().any(|list| list.contains(&word))
+    }
+
     pub(super) fn of(question: &str) -> Option<Act> {
         let lower = question.to_lowercase();
         let words: Vec<&str> =

@@ -106,3 +106,64 @@ fn a_name_is_still_found_where_it_is_declared() {
         ],
     );
 }
+
+/// An editor in one file, in which every word is in every file, so that no word is rare.
+const EDITOR: &[(&str, &str)] = &[(
+    "editor.c",
+    "#include <termios.h>\n\n\
+     static struct termios before; /* To restore at exit. */\n\n\
+     void disableRawMode(int fd) {\n    if (E.rawmode) {\n        tcsetattr(fd, TCSAFLUSH, &before);\n        E.rawmode = 0;\n    }\n}\n\n\
+     /* Called at exit. */\n\
+     void atExit(void) {\n    disableRawMode(STDIN_FILENO);\n}\n\n\
+     /* The terminal without its own line editing. */\n\
+     int enableRawMode(int fd) {\n    struct termios raw;\n\n    if (E.rawmode) return 0;\n    if (!isatty(STDIN_FILENO)) goto fatal;\n    atexit(atExit);\n    if (tcgetattr(fd, &before) == -1) goto fatal;\n\n    raw = before;\n    raw.c_iflag &= ~(BRKINT | ICRNL | INPCK | ISTRIP | IXON);\n    raw.c_oflag &= ~(OPOST);\n    raw.c_cflag |= (CS8);\n    raw.c_lflag &= ~(ECHO | ICANON | IEXTEN | ISIG);\n    raw.c_cc[VMIN] = 0;\n    raw.c_cc[VTIME] = 1;\n\n    if (tcsetattr(fd, TCSAFLUSH, &raw) < 0) goto fatal;\n    E.rawmode = 1;\n    return 0;\n\nfatal:\n    errno = ENOTTY;\n    return -1;\n}\n\n\
+     void onResize(int unused) {\n    updateWindowSize();\n    refresh();\n}\n\n\
+     /* Sets the highlight of each character of a row. */\n\
+     void updateSyntax(erow *row) {\n    int i, previous, inText, inComment;\n    char *p;\n\n    row->hl = realloc(row->hl, row->rsize);\n    memset(row->hl, HL_NORMAL, row->rsize);\n    if (E.syntax == NULL) return;\n\n    p = row->render;\n    i = 0;\n    while (*p && isspace(*p)) {\n        p++;\n        i++;\n    }\n    previous = 1;\n    inText = 0;\n    inComment = 0;\n    if (row->idx > 0 && hasOpenComment(&E.row[row->idx - 1]))\n        inComment = 1;\n    while (*p) {\n        p++;\n        i++;\n    }\n}\n",
+)];
+
+#[test]
+fn a_long_function_is_not_hidden_by_short_ones_in_a_small_codebase() {
+    check(
+        EDITOR,
+        &BOTH,
+        &[
+            ("where is raw mode enabled", "editor.c:18"),
+            ("how is raw mode disabled", "editor.c:5"),
+            ("how is syntax highlighting updated", "editor.c:49"),
+        ],
+    );
+}
+
+/// Environment variables, and functions whose names only have the word of a thing.
+const SETTINGS: &[(&str, &str)] = &[
+    (
+        "term/console.py",
+        "class Console:\n    \"\"\"Writes with color to a terminal.\"\"\"\n\n    def __init__(self, environ, no_color=None):\n        self._environ = environ\n        self.no_color = (\n            no_color\n            if no_color is not None\n            else self._environ.get(\"NO_COLOR\", \"\") != \"\"\n        )\n\n    def read_color(self, text):\n        \"\"\"Read a color of the environment.\"\"\"\n        return parse_color(text)\n\n    def write(self, text):\n        color = self.no_color and self.read_color(text)\n        self.out.write(strip_color(text) if color else text)\n",
+    ),
+    (
+        "term/report.py",
+        "def report():\n    \"\"\"Print the environment variables that color reads.\"\"\"\n    env_names = (\n        \"CLICOLOR\",\n        \"NO_COLOR\",\n        \"TERM\",\n    )\n    print({name: getenv(name) for name in env_names})\n",
+    ),
+    (
+        "web/context.go",
+        "package web\n\n// ContentType returns the Content-Type header of the request.\nfunc (c *Context) ContentType() string {\n\treturn filterFlags(c.requestHeader(\"Content-Type\"))\n}\n\nfunc (c *Context) requestHeader(key string) string {\n\treturn c.Request.Header.Get(key)\n}\n",
+    ),
+    (
+        "web/render.go",
+        "package web\n\nfunc writeType(w Writer, value []string) {\n\theader := w.Header()\n\tif val := header[\"Content-Type\"]; len(val) == 0 {\n\t\theader[\"Content-Type\"] = value\n\t}\n}\n",
+    ),
+];
+
+#[test]
+fn what_is_quoted_is_read_and_written_where_a_statement_does_it() {
+    check(
+        SETTINGS,
+        &[Role::Locator],
+        &[
+            ("where is the NO_COLOR environment variable read", "term/console.py:9"),
+            ("where is NO_COLOR read", "term/console.py:9"),
+            ("where is the Content-Type header set", "web/render.go:3"),
+        ],
+    );
+}

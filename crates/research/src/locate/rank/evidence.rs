@@ -138,9 +138,11 @@ const FILLERS: [&str; 14] = [
 ];
 /// Others that write what they are given.
 #[rustfmt::skip]
-const WRITERS: [&str; 14] = [
-    "assign", "attach", "create", "dispatch", "dump", "dumps", "emit", "env", "header", "publish", "send", "setsockopt", "use", "write",
+const WRITERS: [&str; 12] = [
+    "assign", "attach", "create", "dispatch", "dump", "dumps", "emit", "publish", "send", "setsockopt", "use", "write",
 ];
+/// Others that do so if that is their whole name: `res.header(name, value)` sets what `requestHeader(name)` reads.
+const WHOLE_WRITERS: [&str; 2] = ["env", "header"];
 /// Functions that read it.
 #[rustfmt::skip]
 const READERS: [&str; 26] = [
@@ -171,6 +173,9 @@ impl<'a> Statement<'a> {
             || is_key(self.line, at)
             || self.is_given_to(at, &FILLERS)
             || self.is_given_to(at, &WRITERS)
+            || self
+                .functions(at)
+                .any(|name| WHOLE_WRITERS.iter().any(|whole| name.eq_ignore_ascii_case(whole)))
     }
 
     /// Whether it is read: assigned from, asked about, or given to what reads.
@@ -197,7 +202,12 @@ impl<'a> Statement<'a> {
 
     /// Whether a function with one of these verbs in its name is called on it, or with it as the first argument.
     fn is_given_to(&self, at: usize, verbs: &[&str]) -> bool {
-        [callee(self.line, at), method(self.line, at)].into_iter().flatten().any(|name| has_verb(name, verbs))
+        self.functions(at).any(|name| has_verb(name, verbs))
+    }
+
+    /// The functions that are called on the word, and with it as the first argument.
+    fn functions(&self, at: usize) -> impl Iterator<Item = &'a str> {
+        [callee(self.line, at), method(self.line, at)].into_iter().flatten()
     }
 
     /// Whether the line decides something.
@@ -363,6 +373,7 @@ mod tests {
             "headers.setdefault(\"name\", value)",
             "cache.name.put(key)",
             "setsockopt(name, level)",
+            "res.header('name', value)",
             "\"name\": value,",
             "names <- value",
         ];
@@ -370,6 +381,8 @@ mod tests {
             "other = name",
             "if name == other:",
             "return this.get('name')",
+            "return c.requestHeader(\"name\")",
+            "value := getenv(\"name\")",
             "name: int = 10,",
             "call(other, name)",
             "x => name",

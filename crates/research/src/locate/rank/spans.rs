@@ -60,8 +60,10 @@ const SPELLED: f64 = 2.2;
 const NAME: f64 = 3.5;
 /// What the logarithm of a definition's lines costs.
 const LONG: f64 = 3.2;
-/// The weight of a usual question.
-const WEIGHT: f64 = 40.0;
+/// The weight of a usual question for what code does.
+const WEIGHT_OF_ACT: f64 = 40.0;
+/// The weight that any other question has, except in a codebase of a few files, where no word is rare.
+const LEAST_WEIGHT: f64 = 5.0;
 
 /// Lines that belong to one definition, or to none.
 pub(super) struct Segment {
@@ -77,9 +79,10 @@ impl InspectedFile {
         let segments = segments(&self.definitions, lines.len().max(self.last_line()));
         let own_lines = self.own_lines(&segments);
         let rarities = self.rarities(&segments, &input.evidence.columns);
-        // A short question has little to weigh against the length of what does it.
+        // A question with little weight has little to set against the length of what it is about.
         let whole: f64 = input.weights.columns.iter().sum();
-        let long = if input.question.act.is_some() { LONG * (whole / WEIGHT).min(1.0) } else { LONG };
+        let usual = if input.question.act.is_some() { WEIGHT_OF_ACT } else { LEAST_WEIGHT };
+        let long = LONG * (whole / usual).min(1.0);
         let spelled = spelled_definition(&self.definitions, input);
         let line_at = |line: usize| Passage::shown(lines.get(line - 1).copied().unwrap_or_default());
         let mut scored: Vec<(f64, Passage)> = Vec::new();
