@@ -90,6 +90,21 @@ fn gain_and_doctor_report_a_loss_and_how_to_switch_it_off() {
 }
 
 #[test]
+fn gain_without_any_cut_says_what_to_do() {
+    let week = Week::before(jiff::Timestamp::now().as_millisecond(), "home/.claude/projects/p");
+    let printed = text(&tamis(&week, &["gain"]));
+    let (first, hint) = printed.split_once('\n').unwrap();
+    assert!(
+        first.starts_with("nothing was cut since ") && first.ends_with(" in a session whose log was found"),
+        "{printed}"
+    );
+    assert_eq!(
+        hint,
+        "hint: `tamis doctor` checks that your agents are connected; `tamis reach` estimates what pruning would save\n"
+    );
+}
+
+#[test]
 fn gain_prints_whole_figures_as_json() {
     let week = week();
     let report: Value =

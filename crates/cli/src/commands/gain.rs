@@ -81,7 +81,10 @@ fn to_text(report: &GainReport) -> String {
     let since = day.unwrap_or_default();
     let mut text = String::new();
     if report.rows.is_empty() {
-        text.push_str(&format!("nothing was cut since {since} in a session whose log was found\n"));
+        text.push_str(&format!(
+            "nothing was cut since {since} in a session whose log was found\n\
+             hint: `tamis doctor` checks that your agents are connected; `tamis reach` estimates what pruning would save\n"
+        ));
     } else {
         text.push_str(&format!("since {since}, in tokens times the requests that carried them\n\n"));
         text.push_str(&table(report));
