@@ -11,7 +11,7 @@ use tamis_syntax::{DeclarationKind, Notation, heuristic_outline, line_indent};
 use tamis_text::split_lines;
 
 use super::corpus::Corpus;
-use super::{FileClass, Passage};
+use super::{FileClass, Passage, is_test};
 use crate::code_lines::CodeLines;
 use crate::definitions::Outlined;
 use crate::question::{Act, Question, Symbol, is_common};
@@ -114,7 +114,9 @@ pub(super) fn find(
     let mut places = declarations(0, symbol, None, &counter, &corpus, roots, stop)?;
     if says_act {
         // A key or a variable of the environment is read where it is quoted; a definition does not read itself.
-        places.retain(|place| place.certainty == Certainty::Named);
+        // A test only prepares it.
+        let is_asked = |path: &str| question.wants_tests || !is_test(path);
+        places.retain(|place| place.certainty == Certainty::Named && is_asked(&place.place.path));
     }
     Ok(places)
 }

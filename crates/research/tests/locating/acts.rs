@@ -146,6 +146,14 @@ const SETTINGS: &[(&str, &str)] = &[
         "def report():\n    \"\"\"Print the environment variables that color reads.\"\"\"\n    env_names = (\n        \"CLICOLOR\",\n        \"NO_COLOR\",\n        \"TERM\",\n    )\n    print({name: getenv(name) for name in env_names})\n",
     ),
     (
+        "src/colors.rs",
+        "/// The colors of LS_COLORS.\npub fn load() -> Option<Colors> {\n    // LS_COLORS is read from the environment.\n    Colors::from_env()\n}\n",
+    ),
+    (
+        "tests/environment.rs",
+        "fn command() -> Command {\n    let mut command = Command::new(\"ls\");\n    command.env(\"LS_COLORS\", \"\");\n    command\n}\n",
+    ),
+    (
         "web/context.go",
         "package web\n\n// ContentType returns the Content-Type header of the request.\nfunc (c *Context) ContentType() string {\n\treturn filterFlags(c.requestHeader(\"Content-Type\"))\n}\n\nfunc (c *Context) requestHeader(key string) string {\n\treturn c.Request.Header.Get(key)\n}\n",
     ),
@@ -163,6 +171,7 @@ fn what_is_quoted_is_read_and_written_where_a_statement_does_it() {
         &[
             ("where is the NO_COLOR environment variable read", "term/console.py:9"),
             ("where is NO_COLOR read", "term/console.py:9"),
+            ("where is LS_COLORS read", "src/colors.rs:2"),
             ("where is the Content-Type header set", "web/render.go:3"),
         ],
     );
