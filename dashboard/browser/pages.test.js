@@ -51,6 +51,22 @@ before(async () => {
 })
 after(() => world.close())
 
+/** Pages whose palette offers titles and tasks from logs. */
+const WITH_PALETTE = ['now', 'agents']
+
+/** Whether hostile text ran, became an element, or is there as it is: control characters and those that turn the direction are shown as signs. */
+async function harm(page) {
+  return page.evaluate(() => {
+    const problems = []
+    if (globalThis.__harm !== undefined) problems.push('hostile text ran')
+    const marked = document.querySelectorAll(':is(main, dialog) :is(script, img, a[href^="javascript:"], iframe)').length
+    if (marked > 0) problems.push('hostile text became an element')
+    const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u2028-\u202e\u2060-\u206f]/.exec(document.documentElement.innerHTML + document.title)?.[0].codePointAt(0)
+    if (raw !== undefined) problems.push(`U+${raw.toString(16)} as itself`)
+    return problems
+  })
+}
+
 for (const size of Object.keys(SIZES)) {
   for (const theme of THEMES) {
     test(`every page, ${size} and ${theme}`, { timeout: 600_000 }, async (context) => {
@@ -64,15 +80,17 @@ for (const size of Object.keys(SIZES)) {
         problems.push(...(await browser.violations()).map((violation) => `${path}: ${violation}`))
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
         if (wider > 0) problems.push(`${path}: ${wider} pixels wider than the screen`)
-        if (await page.evaluate(() => globalThis.__harm !== undefined)) problems.push(`${path}: hostile text ran`)
-        const marked = await page.evaluate(() => document.querySelectorAll('main script, main img, main a[href^="javascript:"], main iframe').length)
-        if (marked > 0) problems.push(`${path}: hostile text became an element`)
-        // Control characters and those that turn the direction are shown as signs, never as themselves.
-        const raw = await page.evaluate(() => /[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/.exec(document.documentElement.innerHTML + document.title)?.[0].codePointAt(0))
-        if (raw !== undefined) problems.push(`${path}: U+${raw.toString(16)} as itself`)
+        problems.push(...(await harm(page)).map((problem) => `${path}: ${problem}`))
         const shift = await browser.layoutShift()
         // What Web Vitals call good.
         if (shift > 0.1) problems.push(`${path}: what was drawn moved by ${shift.toFixed(3)}`)
+        if (WITH_PALETTE.includes(name)) {
+          await page.keyboard.press('Control+k')
+          await page.getByRole('option').filter({ hasText: '<script>' }).first().waitFor()
+          const found = [...(await harm(page)), ...(await browser.violations())]
+          problems.push(...found.map((problem) => `${path}, palette: ${problem}`))
+          await page.keyboard.press('Escape')
+        }
         problems.push(...browser.complaints.map((complaint) => `${path}: ${complaint}`))
         if (screenshots) {
           mkdirSync(screenshots, { recursive: true })

@@ -1,6 +1,7 @@
 // What the command palette offers. Pages add their actions and recent things while they are mounted, or for good.
 
 import { untrack } from 'svelte'
+import { plain } from './text.ts'
 import type { IconName } from '../ui/icons.ts'
 
 export interface Command {
@@ -17,7 +18,12 @@ export interface Command {
 
 class Commands {
   #sources: (() => Command[])[] = $state.raw([])
-  all: Command[] = $derived(this.#sources.flatMap((source) => source()))
+  /** Titles and notes are often text from logs. */
+  all: Command[] = $derived(
+    this.#sources
+      .flatMap((source) => source())
+      .map((command) => ({ ...command, title: plain(command.title), ...(command.note === undefined ? {} : { note: plain(command.note) }) })),
+  )
 
   /** Adds a source of commands; it is read anew each time the palette opens. */
   add(source: () => Command[]): () => void {

@@ -2,22 +2,26 @@
 
 export interface FuzzyMatch {
   score: number
-  /** Positions of the matched characters, for emphasis. */
+  /** Positions of the matched characters, for emphasis. An emoji counts as one. */
   at: number[]
 }
 
-const isBoundary = (text: string, index: number): boolean => index === 0 || /[\s/\-_.:]/.test(text[index - 1] ?? '')
+const isBoundary = (text: readonly string[], index: number): boolean => index === 0 || /[\s/\-_.:]/.test(text[index - 1] ?? '')
+
+/** Lower case, with as many characters as before, so that positions stay true. */
+const lower = (text: string): string[] => Array.from(text, (character) => Array.from(character.toLowerCase())[0] ?? character)
 
 /** Matches the characters of `query` in order. Runs and starts of words score higher, and shorter texts win ties. */
 export function fuzzy(query: string, text: string): FuzzyMatch | null {
-  const wanted = query.toLowerCase().replace(/\s+/g, '')
-  const given = text.toLowerCase()
-  if (wanted === '') return { score: 0, at: [] }
-  const whole = given.indexOf(query.trim().toLowerCase())
-  if (whole >= 0) {
-    const length = query.trim().length
-    const score = 1000 - whole - text.length / 100 + (isBoundary(given, whole) ? 100 : 0)
-    return { score, at: Array.from({ length }, (_, index) => whole + index) }
+  const wanted = lower(query.replace(/\s+/g, ''))
+  const given = lower(text)
+  if (wanted.length === 0) return { score: 0, at: [] }
+  const phrase = lower(query.trim())
+  const before = given.join('').indexOf(phrase.join(''))
+  if (before >= 0) {
+    const whole = Array.from(given.join('').slice(0, before)).length
+    const score = 1000 - whole - given.length / 100 + (isBoundary(given, whole) ? 100 : 0)
+    return { score, at: phrase.map((_, index) => whole + index) }
   }
   const at: number[] = []
   let score = 0
@@ -37,10 +41,10 @@ export function fuzzy(query: string, text: string): FuzzyMatch | null {
     at.push(found)
     from = found + 1
   }
-  return { score: score - text.length / 100, at }
+  return { score: score - given.length / 100, at }
 }
 
-function canFinish(given: string, wanted: string, done: number, at: number): boolean {
+function canFinish(given: readonly string[], wanted: readonly string[], done: number, at: number): boolean {
   let from = at + 1
   for (const character of wanted.slice(done + 1)) {
     const found = given.indexOf(character, from)
@@ -48,6 +52,17 @@ function canFinish(given: string, wanted: string, done: number, at: number): boo
     from = found + 1
   }
   return true
+}
+
+/** The text cut where the emphasis changes: what matched is at the odd positions. */
+export function emphasized(text: string, at: readonly number[]): string[] {
+  const matched = new Set(at)
+  const parts = ['']
+  for (const [index, character] of Array.from(text).entries()) {
+    if (matched.has(index) !== (parts.length % 2 === 0)) parts.push('')
+    parts[parts.length - 1] += character
+  }
+  return parts
 }
 
 /** Items that match, best first; the given order decides ties. */

@@ -1,16 +1,18 @@
 // Text from logs, made safe to look at. It is always rendered as text; this is about characters that deceive the eye.
 
-// CSI and OSC sequences, and two-character escapes.
-const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[@-Z\\-_])/g
+// Whole sequences: CSI, then OSC, then DCS, SOS, PM and APC, then escapes of two characters. One without its end is left, with its ESC shown:
+// where it would end is not known, and what follows it must not be hidden.
+const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[@-OQ-WYZ\\])/g
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g
-// Characters that reorder the text around them, and ones that have no width.
-const HIDDEN = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g
+// C1 controls, separators of lines that are no line break here, characters that reorder the text around them, and ones that have no width.
+// The joiners U+200C and U+200D stay: words and emoji need them.
+const HIDDEN = /[\u0080-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
 const picture = (character: string): string => {
   const code = character.charCodeAt(0)
   return code === 0x7f ? '\u2421' : String.fromCharCode(0x2400 + code)
 }
-const named = (character: string): string => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+const named = (character: string): string => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
 
 /** Removes ANSI escape sequences, and makes control, direction and zero-width characters visible. */
 export function plain(text: string): string {
