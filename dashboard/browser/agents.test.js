@@ -39,6 +39,7 @@ test('the agents and their reviews are drawn, with what each iteration came to',
 test('what changed after a review is shown as a diff, at an address of its own', async () => {
   await browser.goto(`/agents/${coding}?tab=reviews&after=1`)
   await page.getByText('if text is None:').first().waitFor()
+  await page.getByRole('button', { name: 'What changed after it', expanded: true }).waitFor()
   await browser.goto(`/agents/${coding}?tab=changes`)
   await page.getByText('return int(text.strip())').first().waitFor()
 })
@@ -53,13 +54,20 @@ test('feedback reaches an open page', async () => {
 
 test('limits of reviews are changed for real', async () => {
   await browser.goto(`/agents/${coding}`)
-  await page.getByRole('button', { name: 'Change limits' }).click()
+  const focused = (name) => page.waitForFunction((name) => (document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() === name, name)
+  // The buttons replace each other, and the keyboard stays with what came instead.
+  await page.getByRole('button', { name: 'Change limits' }).press('Enter')
+  await focused('Reviews per agent')
+  await page.getByRole('button', { name: 'Cancel' }).press('Enter')
+  await focused('Change limits')
+  await page.keyboard.press('Enter')
   const field = page.getByLabel('Reviews per agent')
   await field.fill('0')
   await page.getByText('A whole number, 1 or more').waitFor()
   await field.fill('4')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Review limits saved').waitFor()
+  await focused('Change limits')
   assert.match(world.run('agents', 'config'), /max_iterations\D+4\b/)
 })
 
@@ -72,7 +80,7 @@ test('an agent is started, followed, and abandoned with what would be lost', { t
   await dialog.getByLabel('Task').fill('Write a changelog')
   await dialog.getByLabel('Agent', { exact: true }).selectOption('command')
   await dialog.getByLabel('Command').fill('sh -c "echo hello from the agent; sleep 600"')
-  await dialog.getByRole('button', { name: 'Start' }).click()
+  await dialog.getByLabel('Command').press('Enter')
   await page.waitForFunction(() => /^\/agents\/./.test(location.pathname))
   const id = decodeURIComponent(new URL(page.url()).pathname.split('/')[2])
   world.agents.push(id)

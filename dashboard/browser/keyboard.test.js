@@ -60,6 +60,36 @@ test('j and k move in the list of sessions, Enter opens, and going back returns'
   await browser.page.waitForFunction(() => location.pathname === '/sessions')
 })
 
+test('after a click the arrows go on from that row, and the space bar selects to compare', async () => {
+  await browser.goto('/sessions')
+  const grid = browser.page.getByRole('grid', { name: 'Sessions' })
+  const row = (index) => grid.locator(`[aria-rowindex="${index}"]`)
+  await row(3).getByRole('checkbox').click()
+  await row(3).locator('[type=checkbox]:checked').waitFor()
+  await browser.page.keyboard.press('ArrowDown')
+  assert.equal(await row(4).getAttribute('aria-selected'), 'true')
+  await browser.page.keyboard.press(' ')
+  await row(4).locator('[type=checkbox]:checked').waitFor()
+  await browser.page.getByText('Two sessions selected').waitFor()
+})
+
+test('a click on an event leaves the arrows in the list', async () => {
+  await browser.goto('/sessions/6e190b0e-1444-4d7a-a82b-3469ccf8c19e')
+  const row = (index) => browser.page.getByRole('grid', { name: 'Events' }).locator(`[aria-rowindex="${index}"]`)
+  await row(2).locator('.text').click()
+  await browser.page.getByRole('complementary', { name: 'Event 1' }).waitFor()
+  await browser.page.keyboard.press('ArrowDown')
+  await browser.page.getByRole('complementary', { name: 'Event 2' }).waitFor()
+})
+
+test('keys with other modifiers are left to the browser', async () => {
+  await browser.goto('/')
+  for (const keys of ['Control+Shift+K', 'Meta+k', 'Control+k']) await browser.page.keyboard.press(keys)
+  // The first two would have opened and closed it.
+  await browser.page.getByRole('dialog', { name: 'Command palette' }).waitFor()
+  await browser.page.keyboard.press('Escape')
+})
+
 test('the first tab stop skips to the content', async () => {
   await browser.goto('/sessions')
   // As after a click on the empty frame.

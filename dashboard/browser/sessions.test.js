@@ -422,8 +422,11 @@ test('on a phone an event covers the list, and closing it returns to its place',
   await side.getByRole('button', { name: 'Copy' }).waitFor()
   const { width, height } = await side.boundingBox()
   assert.deepEqual({ width, height }, phone.page.viewportSize())
+  // The list behind it is out of reach: the focus is in what covers it, and back in the list afterwards.
+  await phone.page.waitForFunction(() => document.activeElement?.closest('aside[aria-label="Event 200"]') && document.querySelector('[role="grid"][aria-label="Events"]')?.closest('[inert]'))
   await side.getByRole('button', { name: 'Close (Esc)' }).click()
   await side.waitFor({ state: 'detached' })
+  await phone.page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Events')
   const row = phone.page.getByRole('grid', { name: 'Events' }).locator('[aria-rowindex="201"]')
   await row.waitFor()
   const { y } = await row.boundingBox()

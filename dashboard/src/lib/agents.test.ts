@@ -37,7 +37,7 @@ test('a command line is split as a shell would', () => {
 
 test('a loop in words', () => {
   const reviews = [review(1, 'feedback', 'needs_work'), review(2, 'approved')]
-  assert.equal(loopText(agent, reviews), 'work-1-a1 is pull request open, 2 reviews; review 1: needs work; review 2: approved; pull request 7')
+  assert.equal(loopText(agent, reviews), 'work-1-a1: pull request open, 2 reviews; review 1: needs work; review 2: approved; pull request 7')
   assert.equal(outcomeWord(review(3, null)).active, true)
   assert.equal(statusWord({ status: 'TERMINATED', phase: 'kept', exit_code: 3 }).label, 'Failed, exit code 3')
 })

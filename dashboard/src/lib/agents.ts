@@ -164,7 +164,7 @@ export function layout(agent: Pick<PageInstance, 'status' | 'phase' | 'exit_code
 export function loopText(agent: Pick<PageInstance, 'id' | 'status' | 'phase' | 'exit_code' | 'pr_number'>, reviews: readonly PageReview[]): string {
   const each = reviews.map((review) => `review ${review.iteration}: ${outcomeWord(review).label.toLowerCase()}`)
   const request = agent.pr_number === null ? [] : [`pull request ${agent.pr_number}`]
-  const head = `${agent.id} is ${statusWord(agent).label.toLowerCase()}, ${plural(reviews.length, 'review')}`
+  const head = `${agent.id}: ${statusWord(agent).label.toLowerCase()}, ${plural(reviews.length, 'review')}`
   return [head, ...each, ...request].join('; ')
 }
 

@@ -1,20 +1,16 @@
 // Keyboard shortcuts of the whole page. Components add theirs while they are mounted; `?` lists what is bound now.
 
 import { untrack } from 'svelte'
-import { step, type Shortcut } from './shortcuts.ts'
+import { nameOf, step, type Shortcut } from './shortcuts.ts'
 
 const KEY = 'tamis.single-keys'
 const SEQUENCE_MILLIS = 1000
+export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target instanceof HTMLInputElement) return !['button', 'checkbox', 'radio', 'range', 'submit'].includes(target.type)
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable
-}
-
-const nameOf = (event: KeyboardEvent): string => {
-  const key = event.key.length === 1 ? event.key : event.key.toLowerCase()
-  return event.metaKey || event.ctrlKey ? `mod+${key.toLowerCase()}` : key
 }
 
 class Keys {
@@ -51,8 +47,9 @@ class Keys {
   }
 
   #press(event: KeyboardEvent): void {
-    if (event.defaultPrevented || event.isComposing || event.altKey) return
-    const key = nameOf(event)
+    if (event.defaultPrevented || event.isComposing) return
+    const key = nameOf(event, isMac)
+    if (key === null) return
     const isModified = key.startsWith('mod+')
     const active = document.activeElement
     if (isTyping(event.target)) {

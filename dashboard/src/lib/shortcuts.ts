@@ -1,7 +1,7 @@
 // Which binding a key completes. Pure, so that sequences can be tested without a browser.
 
 export interface Shortcut {
-  /** Keys in order, separated by spaces: `g n`, `?`, `mod+k`. `mod` is Ctrl or Cmd. */
+  /** Keys in order, separated by spaces: `g n`, `?`, `mod+k`. `mod` is Cmd on a Mac and Ctrl elsewhere. */
   keys: string
   label: string
   group?: string
@@ -17,4 +17,12 @@ export function step(shortcuts: readonly Shortcut[], pending: string, key: strin
   if (shortcut) return { kind: 'run', shortcut }
   if (shortcuts.some((item) => item.keys.startsWith(`${typed} `))) return { kind: 'wait', pending: typed }
   return pending === '' ? { kind: 'none' } : step(shortcuts, '', key)
+}
+
+/** The name of a key as bindings write it; `null` for a key with other modifiers, which is the browser's or the system's. */
+export function nameOf(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>, isMac: boolean): string | null {
+  if (event.altKey) return null
+  if (!event.metaKey && !event.ctrlKey) return event.key.length === 1 ? event.key : event.key.toLowerCase()
+  const isMod = isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey
+  return isMod && !event.shiftKey ? `mod+${event.key.toLowerCase()}` : null
 }
