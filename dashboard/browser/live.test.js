@@ -49,3 +49,23 @@ test('the page follows an agent without a reload', { timeout: 180_000 }, async (
   await page.getByText(coding, { exact: true }).first().waitFor()
   for (const reviewer of reviewers) await page.locator(`a[href="/agents/${reviewer}"]`).first().waitFor()
 })
+
+test('a page of an older server stays with the offer to load the new one', async (context) => {
+  const browser = await Browser.open(world, { signIn: false })
+  context.after(() => browser.close())
+  const { page } = browser
+  let connections = 0
+  await page.routeWebSocket(/\/api\/page\/live$/, (socket) => {
+    connections += 1
+    socket.send(JSON.stringify({ type: 'hello', server: connections === 1 ? '1.0.0' : '2.0.0', events_last: 0 }))
+    if (connections === 1) setTimeout(() => socket.close(), 50)
+  })
+  await page.clock.install()
+  await page.goto(world.link())
+  await page.getByText('tamis 2.0.0 is running now').waitFor()
+  // Other messages go by themselves.
+  await page.clock.fastForward(60_000)
+  await page.evaluate(() => (globalThis.__old = true))
+  await page.getByRole('log', { name: 'Messages' }).getByRole('button', { name: 'Reload' }).click()
+  await page.waitForFunction(() => globalThis.__old === undefined)
+})

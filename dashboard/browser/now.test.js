@@ -113,12 +113,12 @@ test('what was spent and saved is what the command line says', async () => {
   await stat('Spent today').getByText(/tokens/).waitFor()
   assert.ok((await stat('Spent today').innerText()).includes(tokens), await stat('Spent today').innerText())
   assert.match(await stat('Spent today').innerText(), new RegExp(`\\$${spent.cost.usd.toFixed(2)}`))
-  for (const [label, sums] of [['Net savings today', gain], ['Net, 30 days', total.total]]) {
+  for (const [label, sums] of [['Net savings today', gain], ['Net savings, 30 days', total.total]]) {
     const sign = sums.net_tokens > 0 ? '+' : ''
     const text = await stat(label).innerText()
     assert.ok(text.includes(`${sign}${short(sums.net_tokens)} tokens, ${sums.results_cut} result`), `${label}: ${text}`)
   }
-  assert.match(await stat('Net, 30 days').innerText(), new RegExp(`${total.unlinked.prunes} prunes? in no log, not counted`))
+  assert.match(await stat('Net savings, 30 days').innerText(), new RegExp(`${total.unlinked.prunes} prunes? in no log, not counted`))
 })
 
 test('calls appear as they happen, and a session that is done moves to those that need a person', async () => {

@@ -363,6 +363,62 @@ test('a hit of the search opens the session at its place', async () => {
   }
 })
 
+test('coming back from a match finds the list as it was', async () => {
+  await browser.goto('/search?q=part_')
+  const hits = page.locator('a.hit')
+  const more = page.getByRole('button', { name: 'More matches' })
+  await more.click()
+  await page.waitForFunction(() => document.querySelectorAll('a.hit').length > 50)
+  const count = await hits.count()
+  const hit = hits.nth(60)
+  await hit.scrollIntoViewIfNeeded()
+  const top = await page.evaluate(() => document.querySelector('.results').scrollTop)
+  assert.ok(top > 0)
+  // The event of the scrolling comes with the next frame.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  await hit.click()
+  await page.getByRole('complementary').waitFor()
+  await page.goBack()
+  await hits.first().waitFor()
+  await page.waitForFunction(({ count, top }) => document.querySelectorAll('a.hit').length === count && Math.abs(document.querySelector('.results').scrollTop - top) < 2, { count, top })
+})
+
+test('filters of an address that are not among the choices are shown, and choices that cannot be loaded are said', async (context) => {
+  await browser.goto('/sessions?client=unheard-of&days=3')
+  assert.equal(await page.getByLabel('Client').inputValue(), 'unheard-of')
+  assert.equal(await page.getByLabel('Time').inputValue(), '3')
+
+  const filters = '**/api/page/sessions/filters'
+  await page.route(filters, (route) => route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'the disk is full' } } }))
+  context.after(() => page.unroute(filters))
+  for (const path of ['/sessions', '/search?q=part_']) {
+    await browser.goto(path)
+    await page.getByRole('alert').filter({ hasText: 'Clients and projects could not be loaded' }).waitFor()
+  }
+  browser.complaints.length = 0
+})
+
+test('a list that failed shows that it is loading again', async (context) => {
+  const sessions = /\/api\/page\/sessions\?/
+  let answer = (route) => route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'the disk is full' } } })
+  await page.route(sessions, (route) => answer(route))
+  context.after(() => page.unroute(sessions))
+  await browser.goto('/sessions')
+  const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+  await retry.waitFor()
+  let release
+  const held = new Promise((done) => (release = done))
+  answer = async (route) => {
+    await held
+    await route.continue()
+  }
+  await retry.click()
+  await page.getByText('Sessions: loading').waitFor({ state: 'attached' })
+  release()
+  await list().waitFor()
+  browser.complaints.length = 0
+})
+
 test('a comparison has the figures of both sessions', async () => {
   await browser.goto(`/compare/${LARGE}/${FAMILY}`)
   const table = page.getByRole('table', { name: 'Figures of both sessions' })
@@ -374,8 +430,8 @@ test('a comparison has the figures of both sessions', async () => {
     ['Score', ({ score }) => score],
     ['Tokens', ({ usage }) => usage.tokens.total],
     ['Input', ({ usage }) => usage.tokens.input],
-    ['From cache', ({ usage }) => usage.tokens.cache_read],
-    ['To cache', ({ usage }) => usage.tokens.cache_creation],
+    ['Cache read', ({ usage }) => usage.tokens.cache_read],
+    ['Cache write', ({ usage }) => usage.tokens.cache_creation],
     ['Output', ({ usage }) => usage.tokens.output],
     ['Turns', ({ shown }) => shown.turn_count],
     ['Requests', ({ usage }) => usage.requests],

@@ -110,7 +110,9 @@ class Live {
   #greet(message: LiveMessage): void {
     const version = typeof message['server'] === 'string' ? message['server'] : null
     // The page of the old server may not understand the new one.
-    if (this.server !== null && version !== null && version !== this.server) toasts.show(`tamis ${version} is running now. Reload to get its page.`, 'info')
+    if (this.server !== null && version !== null && version !== this.server) {
+      toasts.show(`tamis ${version} is running now. Reload to get its page.`, 'info', { label: 'Reload', run: () => location.reload() })
+    }
     this.server = version
   }
 

@@ -18,7 +18,8 @@ export interface Step {
 }
 
 const KEPT = 20
-const names: Record<string, string> = { locator: 'Locator', analyzer: 'Analyzer', patterns: 'Patterns', thoughts: 'Thoughts', answer: 'Answer', memo: 'Memo' }
+/** Names of the roles and of the steps around them. */
+export const roleNames: Record<string, string> = { locator: 'Locator', analyzer: 'Analyzer', patterns: 'Patterns', thoughts: 'Thoughts', answer: 'Answer', memo: 'Memo' }
 
 class Run {
   steps: Step[] = $state.raw([])
@@ -28,11 +29,11 @@ class Run {
 
   constructor(role: string) {
     const first = role === '' || role === 'locator' ? ['locator'] : ['locator', role]
-    this.steps = [...first, ...(role === '' ? ['analyzer', 'answer'] : [])].map((id) => ({ id, label: names[id] ?? id, state: 'waiting' }))
+    this.steps = [...first, ...(role === '' ? ['analyzer', 'answer'] : [])].map((id) => ({ id, label: roleNames[id] ?? id, state: 'waiting' }))
   }
 
   set(id: string, state: Step['state'], note?: string): void {
-    const step: Step = { id, label: names[id] ?? id, state, ...(note === undefined ? {} : { note }) }
+    const step: Step = { id, label: roleNames[id] ?? id, state, ...(note === undefined ? {} : { note }) }
     if (this.steps.some((known) => known.id === id)) this.steps = this.steps.map((known) => (known.id === id ? step : known))
     else {
       // The answer is always last.

@@ -4,6 +4,13 @@ export interface Toast {
   id: number
   tone: Tone
   text: string
+  /** What the reader can do about it. */
+  action?: ToastAction | undefined
+}
+
+export interface ToastAction {
+  label: string
+  run: () => void
 }
 
 const SHOWN_MILLIS = 6000
@@ -12,11 +19,11 @@ class ToastList {
   items: Toast[] = $state.raw([])
   #next = 1
 
-  /** Shows a short message in the corner. Failures stay until they are closed. */
-  show(text: string, tone: Tone = 'neutral'): void {
+  /** Shows a short message in the corner. Failures, and what there is something to do about, stay until they are closed. */
+  show(text: string, tone: Tone = 'neutral', action?: ToastAction): void {
     const id = this.#next++
-    this.items = [...this.items.slice(-3), { id, tone, text }]
-    if (tone !== 'bad') setTimeout(() => this.close(id), SHOWN_MILLIS)
+    this.items = [...this.items.slice(-3), { id, tone, text, action }]
+    if (tone !== 'bad' && !action) setTimeout(() => this.close(id), SHOWN_MILLIS)
   }
 
   close(id: number): void {
