@@ -68,7 +68,7 @@ const json = (...args) => JSON.parse(world.run(...args, '--json'))
 
 test('sessions are under what they need, those that surely wait first', async () => {
   await page.getByRole('region', { name: 'Recent' }).locator('[data-session-row]').first().waitFor()
-  assert.deepEqual(await group('Needs you'), ['Your turn: Why is it slow?, Claude Code', 'Asks you: Migrate the ledger, Claude Code', 'May need you: Rename Customer, Claude Code'])
+  assert.deepEqual(await group('Needs you'), ['Your turn: Why is it slow?, Claude Code', 'Asks you: Migrate the ledger, Claude Code', 'May need you: Rename Customer, Claude Code. No result yet: it still runs, or waits for a permission'])
   assert.deepEqual((await group('Working')).sort(), ['Thinking: Why did it fail?, Claude Code', 'Working: Run the tests, Claude Code', 'Working: Write property tests, Claude Code'])
   assert.deepEqual(await group('Recent'), ['Idle: Profile cold start, Claude Code'])
   assert.match(await page.title(), /^\(3\) Now/)
@@ -162,6 +162,28 @@ test('j, k and Enter move and open; the time span is part of the address', async
   assert.equal(await row(PAST).count(), 0)
   await page.getByLabel('Active in').selectOption('168')
   await row('6e190b0e-1444-4d7a-a82b-3469ccf8c19e').or(page.getByRole('button', { name: /^Show all/ })).first().waitFor()
+})
+
+test('that all are shown is part of the address', async (context) => {
+  const now = /\/api\/page\/now\?/
+  await page.route(now, async (route) => {
+    const response = await route.fetch()
+    const answer = await response.json()
+    const oldest = answer.sessions.toSorted((a, b) => a.last_activity - b.last_activity)[0]
+    answer.sessions.push(...Array.from({ length: 15 }, (_, copy) => ({ ...oldest, id: `${copy}-${oldest.id}` })))
+    await route.fulfill({ response, json: answer })
+  })
+  context.after(() => page.unroute(now))
+  await browser.goto('/?hours=720')
+  const recent = page.getByRole('region', { name: 'Recent' }).getByRole('listitem')
+  const all = page.getByRole('button', { name: /^Show all/ })
+  const count = Number((await all.innerText()).replace(/\D/g, ''))
+  assert.equal(await recent.count(), 10)
+  await all.click()
+  await page.waitForFunction(() => new URLSearchParams(location.search).get('all') === '1')
+  assert.equal(await recent.count(), count)
+  await browser.goto('/?hours=720&all=1')
+  assert.equal(await recent.count(), count)
 })
 
 test('with nothing yet, there are the commands that connect each client and what tamis reach says', async (context) => {

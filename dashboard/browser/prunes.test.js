@@ -136,3 +136,23 @@ test('a text of one\'s own is tried as the program prunes it', async () => {
   assert.ok((await result.locator('.fold').count()) >= 2)
   assert.deepEqual(browser.complaints, [])
 })
+
+test('the goal of a trial follows the address back and forward', async () => {
+  await browser.goto('/try?goal=first')
+  const goal = page.getByRole('textbox', { name: 'Goal' })
+  const shows = (wanted) => page.waitForFunction((wanted) => [...document.querySelectorAll('input')].some((field) => field.labels?.[0]?.textContent === 'Goal' && field.value === wanted), wanted)
+  await shows('first')
+  await goal.fill('first, changed')
+  await page.waitForFunction(() => new URLSearchParams(location.search).get('goal') === 'first, changed')
+  await page.evaluate(() => {
+    const link = document.body.appendChild(document.createElement('a'))
+    link.href = '/try?goal=second'
+    link.click()
+    link.remove()
+  })
+  await shows('second')
+  await page.goBack()
+  await shows('first, changed')
+  await page.goForward()
+  await shows('second')
+})

@@ -50,6 +50,14 @@ test('the doctor finds the same on the page and on the command line', async () =
   for (const { subject } of list) assert.ok(shown.some((text) => text.includes(subject)), subject)
 })
 
+test('a copy that the browser blocks is said, with the key that copies', async () => {
+  await browser.goto('/settings')
+  await page.evaluate(() => (navigator.clipboard.writeText = () => Promise.reject(new Error('blocked'))))
+  await page.getByRole('button', { name: 'Copy tamis config set NAME VALUE' }).click()
+  await page.getByText('Press Ctrl-C to copy').waitFor()
+  assert.equal(await page.evaluate(() => getSelection()?.toString()), 'tamis config set NAME VALUE')
+})
+
 test('signing out leads to the page that says how to get in again', async () => {
   await browser.goto('/settings')
   await page.getByRole('button', { name: 'Sign out' }).click()
