@@ -51,6 +51,21 @@ test('the palette finds pages, and question mark shows the keys', async () => {
   await browser.page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
 
+test('the palette opens on every page, with each command once', async () => {
+  for (const path of ['/', '/sessions', '/search', '/prunes', '/try', '/agents', '/research', '/settings', '/components']) {
+    browser.complaints.length = 0
+    await browser.goto(path)
+    await browser.page.keyboard.press('Control+k')
+    const options = browser.page.getByRole('dialog').getByRole('option')
+    await options.filter({ hasText: 'Theme: dark' }).waitFor()
+    const titles = (await options.allInnerTexts()).map((text) => text.trim()).filter((text) => /^(Disconnect|Sign out)/.test(text))
+    assert.equal(titles.length, 1, path)
+    assert.deepEqual(browser.complaints, [], path)
+    await browser.page.keyboard.press('Escape')
+    await browser.page.getByRole('dialog').waitFor({ state: 'hidden' })
+  }
+})
+
 test('j and k move in the list of sessions, Enter opens, and going back returns', async () => {
   await browser.goto('/sessions')
   await browser.page.getByRole('row').nth(3).waitFor()
