@@ -264,6 +264,36 @@ async function wholeText() {
   return page.getByRole('complementary').locator('bdi.text').evaluateAll((texts) => texts.map((text) => text.textContent).join('\n'))
 }
 
+test('an event that the filter leaves out is shown when it is asked for', async () => {
+  const panel = (number) => page.getByRole('complementary', { name: `Event ${number}`, exact: true })
+  const rows = page.getByRole('grid', { name: 'Events' }).getByRole('row')
+  // The list has been drawn, and what follows from that has happened.
+  const drawn = async () => {
+    await rows.first().getByText('failed').first().waitFor()
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  }
+  await browser.goto(`/sessions/${LARGE}/events/7?show=failed`)
+  await drawn()
+  await panel(7).waitFor()
+  assert.equal(new URL(page.url()).pathname, `/sessions/${LARGE}/events/7`)
+
+  await browser.goto(`/sessions/${LARGE}?show=failed`)
+  await drawn()
+  await rows.first().click()
+  await page.waitForURL('**/events/*')
+  const failed = Number(new URL(page.url()).pathname.split('/').at(-1))
+  const { row } = await page.evaluate((path) => fetch(path).then((answer) => answer.json()), `/api/page/sessions/${LARGE}/events/${failed}`)
+  await panel(failed).getByRole('button', { name: 'Its call' }).click()
+  await panel(row.partner).getByText('cargo test -p checkout').first().waitFor()
+  await drawn()
+  assert.equal(new URL(page.url()).pathname, `/sessions/${LARGE}/events/${row.partner}`)
+
+  // Without the filter the same event is the active row.
+  await page.getByRole('button', { name: /^Failed/ }).click()
+  await page.locator(`[role="grid"][aria-label="Events"] [role="row"][aria-rowindex="${row.partner + 1}"][aria-selected="true"]`).waitFor()
+  assert.equal(new URL(page.url()).pathname, `/sessions/${LARGE}/events/${row.partner}`)
+})
+
 test('an event shows the whole of what the log has', async () => {
   const { matches } = json('search', 'needle-in-the-result')
   const number = matches[0].event_index
