@@ -26,8 +26,12 @@ test('the agents and their reviews are drawn, with what each iteration came to',
   await browser.goto('/agents')
   const family = page.getByRole('group', { name: /review/ }).first()
   for (const label of ['Review 1 Needs work', 'Review 2 Reviewing']) await family.getByRole('link', { name: label }).waitFor()
+  // A link in a drawing goes through the page's own navigation too: what the window holds stays.
+  await page.evaluate(() => (globalThis.__isSameDocument = true))
   await family.getByRole('link', { name: 'Review 1 Needs work' }).click()
   await page.waitForFunction((reviewer) => location.pathname === `/agents/${reviewer}`, reviewers[0])
+  await page.getByText('reviews', { exact: false }).first().waitFor()
+  assert.equal(await page.evaluate(() => globalThis.__isSameDocument), true)
   await browser.goto(`/agents/${coding}`)
   await page.getByRole('tab', { name: /^Reviews/ }).click()
   const reviews = page.getByRole('list', { name: 'Reviews, latest first' })

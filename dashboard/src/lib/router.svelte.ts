@@ -111,11 +111,13 @@ class Router {
   #click(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element | null)?.closest('a')
-    if (!link || !link.href || link.target || link.hasAttribute('download')) return
-    const url = new URL(link.href)
+    // Attributes, because the properties of a link in an SVG are objects.
+    const address = link?.getAttribute('href')
+    if (!link || !address || link.hasAttribute('target') || link.hasAttribute('download')) return
+    const url = new URL(address, location.href)
     if (url.origin !== location.origin || (url.hash !== '' && url.pathname === location.pathname)) return
     event.preventDefault()
-    this.go(link.href)
+    this.go(url.href)
   }
 }
 
