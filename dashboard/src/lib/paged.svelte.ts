@@ -24,6 +24,10 @@ export class PagedList<T> {
   #version = $state(0)
   #pages = new Map<number, T[]>()
   #requests = new Map<number, AbortController>()
+  /** The rows that were last in sight. */
+  #visible: [from: number, to: number] = [0, 1]
+  /** A reload was asked for while pages were awaited. */
+  #isStale = false
   #load: Load<T>
 
   constructor(
@@ -41,7 +45,8 @@ export class PagedList<T> {
 
   /** Requests the pages of a range, and gives up requests for pages that are out of sight. */
   loadRange = (from: number, to: number): void => {
-    const wanted = pagesOf(from, Math.max(to, from + 1), this.pageSize)
+    this.#visible = [from, Math.max(to, from + 1)]
+    const wanted = pagesOf(...this.#visible, this.pageSize)
     for (const [page, request] of this.#requests) {
       if (wanted.includes(page)) continue
       request.abort()
@@ -57,19 +62,25 @@ export class PagedList<T> {
     }
   }
 
-  /** Forgets everything and loads the beginning again. With `keep`, rows stay until new ones replace them. */
+  /**
+   * Forgets everything and loads the beginning again. With `keep`, rows in sight stay until new ones replace them; while pages are
+   * awaited, it only notes that they are to be loaded once more.
+   */
   reload = (options: { keep?: boolean } = {}): void => {
-    for (const request of this.#requests.values()) request.abort()
-    this.#requests.clear()
-    const pages = options.keep ? [...this.#pages.keys()] : [0]
-    if (!options.keep) this.#pages.clear()
+    if (options.keep && this.#requests.size > 0) {
+      this.#isStale = true
+      return
+    }
+    this.cancel()
+    if (!options.keep) this.#visible = [0, 1]
+    const wanted = pagesOf(...this.#visible, this.pageSize)
+    for (const page of this.#pages.keys()) if (!options.keep || !wanted.includes(page)) this.#pages.delete(page)
     untrack(() => {
       if (!options.keep) this.count = undefined
       this.failure = null
       this.#version += 1
     })
-    for (const page of pages.length > 0 ? pages.slice(-3) : [0]) this.#request(page)
-    if (options.keep) for (const page of pages.slice(0, -3)) this.#pages.delete(page)
+    for (const page of wanted) this.#request(page)
   }
 
   /** Replaces rows that are loaded, for changes that arrive live. */
@@ -79,6 +90,7 @@ export class PagedList<T> {
   }
 
   cancel(): void {
+    this.#isStale = false
     for (const request of this.#requests.values()) request.abort()
     this.#requests.clear()
   }
@@ -103,6 +115,9 @@ export class PagedList<T> {
       .finally(() => {
         if (this.#requests.get(page) === abort) this.#requests.delete(page)
         this.isLoading = this.#requests.size > 0
+        if (this.isLoading || !this.#isStale) return
+        this.#isStale = false
+        this.reload({ keep: true })
       })
   }
 }
