@@ -27,9 +27,19 @@ class Run {
   failure: ApiFailure | null = $state.raw(null)
   isRunning = $state(true)
 
-  constructor(role: string) {
+  constructor(
+    role: string,
+    /** It also writes a memo. */
+    readonly isMemo: boolean,
+  ) {
     const first = role === '' || role === 'locator' ? ['locator'] : ['locator', role]
     this.steps = [...first, ...(role === '' ? ['analyzer', 'answer'] : [])].map((id) => ({ id, label: roleNames[id] ?? id, state: 'waiting' }))
+  }
+
+  /** Nothing more arrives: what was under way did not end. */
+  end(): void {
+    this.isRunning = false
+    this.steps = this.steps.map((step) => (step.state === 'running' ? { ...step, state: 'failed' } : step))
   }
 
   set(id: string, state: Step['state'], note?: string): void {
@@ -52,7 +62,9 @@ class Research {
   ask(ask: Ask, done: () => void = () => {}): void {
     const key = JSON.stringify([ask.question, ask.roots, ask.role])
     const known = this.#runs.get(key)
-    if (known && (known.report || (known.isRunning && this.#key === key))) {
+    // A memo is written by answering; a report that is there, or on its way without one, does not do.
+    const does = known && (!ask.memo || known.isMemo)
+    if (known && does && (known.report || (known.isRunning && this.#key === key))) {
       if (this.#key !== key) this.#abort?.abort()
       this.#key = key
       this.current = known
@@ -60,7 +72,7 @@ class Research {
     }
     this.#abort?.abort()
     const abort = (this.#abort = new AbortController())
-    const run = new Run(ask.role)
+    const run = new Run(ask.role, ask.memo)
     this.#key = key
     this.current = run
     this.#runs.set(key, run)
@@ -69,12 +81,12 @@ class Research {
     const body = { question: ask.question, roots: ask.roots, memo: ask.memo, ...(ask.role ? { role: ask.role } : {}) }
     stream<PageResearchEvent>('/api/page/research', body, (event) => take(run, event), abort.signal).then(
       () => {
-        run.isRunning = false
+        run.end()
         if (!run.report && !run.failure) run.failure = new ApiFailure(0, 'interrupted', 'the answer ended early', 'check that `tamis serve` is still running, then try again')
         done()
       },
       (error: unknown) => {
-        run.isRunning = false
+        run.end()
         if (!isAbort(error)) run.failure = toFailure(error)
         if (this.#runs.get(key) === run) this.#runs.delete(key)
       },
@@ -119,7 +131,6 @@ function take(run: Run, event: PageResearchEvent): void {
     }
     case 'failed':
       run.failure = new ApiFailure(0, 'failed', event.message, event.hint)
-      run.steps = run.steps.map((step) => (step.state === 'running' ? { ...step, state: 'failed' } : step))
   }
 }
 
