@@ -4,6 +4,20 @@ class Draft {
   text = $state('')
   /** The file or prune that the text is from. */
   source = $state('')
+  /** What the text lacks of its source. */
+  missing = $state('')
+
+  set(text: string, source = '', missing = ''): void {
+    this.text = text
+    this.source = source
+    this.missing = missing
+  }
+
+  /** The reader changed the text: it is not that of its source any more. */
+  edited(): void {
+    this.source = ''
+    this.missing = ''
+  }
 }
 
 export const draft = new Draft()
