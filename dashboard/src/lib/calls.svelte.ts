@@ -14,11 +14,15 @@ class Calls {
   waiting = $state(0)
   /** Called with the number of new rows, before they are shown. */
   onadded: (added: number) => void = () => {}
-  #held: LiveCall[] = []
+  /** What arrived while paused: calls, and marks that some are missing. */
+  #held: (LiveCall | 'gap')[] = []
 
   constructor() {
     live.on<LiveCall>('call', (batch) => this.#take(batch))
-    live.on('gap', () => (this.rows = addGap(this.rows, MOST)))
+    live.on('gap', () => {
+      if (this.isPaused) this.#held.push('gap')
+      else this.rows = addGap(this.rows, MOST)
+    })
   }
 
   setPaused(isPaused: boolean): void {
@@ -27,14 +31,24 @@ class Calls {
     const held = this.#held
     this.#held = []
     this.waiting = 0
-    this.#add(held)
+    let batch: LiveCall[] = []
+    for (const item of held) {
+      if (item !== 'gap') {
+        batch.push(item)
+        continue
+      }
+      this.#add(batch)
+      batch = []
+      this.rows = addGap(this.rows, MOST)
+    }
+    this.#add(batch)
   }
 
   #take(batch: LiveCall[]): void {
     if (!this.isPaused) return this.#add(batch)
     // Twice as many: each call has a result.
     this.#held = [...this.#held, ...batch].slice(-2 * MOST)
-    this.waiting = this.#held.filter((call) => !call.is_result).length
+    this.waiting = this.#held.filter((item) => item !== 'gap' && !item.is_result).length
   }
 
   #add(batch: LiveCall[]): void {

@@ -64,6 +64,8 @@ class Live {
   }
 
   #now = (): void => {
+    // A frame that was asked for is not drawn any more once the tab is hidden.
+    if (document.visibilityState === 'hidden' && this.#flushing) setTimeout(this.#flush, 0)
     if (document.visibilityState !== 'visible' || this.#socket) return
     this.#attempt = 0
     this.#connect()

@@ -62,22 +62,29 @@ const keyOf = (session: string, event: number): string => `${session}/${event}`
 /** The list of calls, newest first, after some more messages. `added` is how many rows are new. */
 export function addCalls(rows: readonly CallRow[], messages: readonly LiveCall[], limit: number): { rows: CallRow[]; added: number } {
   const fresh: CallRow[] = []
+  const placeInFresh = new Map<string, number>()
   let known: CallRow[] | null = null
+  let placeInKnown: Map<string, number> | null = null
   for (const call of messages) {
     const outcome = call.failed ? 'failed' : call.is_result ? 'done' : 'open'
     if (!call.is_result) {
+      placeInFresh.set(keyOf(call.session, call.event), fresh.length)
       fresh.push({ key: keyOf(call.session, call.event), call, outcome, took: null })
       continue
     }
-    const key = call.of === null ? null : keyOf(call.session, call.of)
+    const key = call.of === null ? '' : keyOf(call.session, call.of)
     const finish = (row: CallRow): CallRow => {
       const took = call.at !== null && row.call?.at != null ? Math.max(0, call.at - row.call.at) : null
       return { ...row, outcome, took }
     }
-    const inFresh = fresh.findLastIndex((row) => row.key === key)
-    const inKnown = inFresh < 0 ? rows.findIndex((row) => row.key === key) : -1
-    if (inFresh >= 0) fresh[inFresh] = finish(fresh[inFresh]!)
-    else if (inKnown >= 0) (known ??= [...rows])[inKnown] = finish(known[inKnown]!)
+    const inFresh = placeInFresh.get(key)
+    if (inFresh !== undefined) {
+      fresh[inFresh] = finish(fresh[inFresh]!)
+      continue
+    }
+    placeInKnown ??= new Map(rows.map((row, at) => [row.key, at]))
+    const inKnown = placeInKnown.get(key)
+    if (inKnown !== undefined) (known ??= [...rows])[inKnown] = finish(known[inKnown]!)
     // A result whose call was before all this is worth a row only if it failed.
     else if (call.failed) fresh.push({ key: keyOf(call.session, call.event), call, outcome, took: null })
   }
