@@ -15,7 +15,7 @@ use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
 use tamis_logs::reading::{LogItem, each_event, reader_of};
-use tamis_logs::tool_kinds::CallDetails;
+use tamis_logs::tool_kinds::{CallDetails, written_texts};
 use tamis_prune::ShownMemory;
 use tamis_text::strip_line_numbers;
 
@@ -56,7 +56,7 @@ pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<Sess
         Client::ClaudeCode => {
             let branch = ClaudeBranch::read(&tail, &path, client.shown_results(), OLDER_RESULT_BYTES);
             collector.read_lines(client, &path, &branch.messages);
-            collector.results.clear();
+            collector.texts.clear();
             collector.read_lines(client, &path, &branch.recent);
             collector.has_all_results = branch.has_all_results;
         }
@@ -150,12 +150,25 @@ pub(crate) fn each_event_of(
     }
 }
 
+/// What the model has in its context, with what the call was about.
+enum SessionText {
+    /// What the agent wrote in a call.
+    Written {
+        label: String,
+        texts: Vec<String>,
+    },
+    Result {
+        label: String,
+        text: String,
+    },
+}
+
 /// Takes in the events of a log, the last of which count.
 struct Collector {
     client: Client,
     session: SessionContext,
-    /// The results since the context was last compacted, with what each call was about.
-    results: Vec<(String, String)>,
+    /// What the model has read and written since the context was last compacted.
+    texts: Vec<SessionText>,
     /// Whether no result since then is missing.
     has_all_results: bool,
     /// The call whose output is being pruned: it was not shown yet.
@@ -171,7 +184,7 @@ impl Collector {
         Collector {
             client,
             session,
-            results: Vec::new(),
+            texts: Vec::new(),
             has_all_results: false,
             call_id,
             calls: HashMap::new(),
@@ -183,8 +196,11 @@ impl Collector {
         let cleared_tokens = if self.has_all_results { self.client.cleared_tokens() } else { 0 };
         let mut memory = ShownMemory::new(self.client.shown_window())
             .with_clearing(self.client.shown_results(), cleared_tokens);
-        for (label, text) in self.results.drain(..) {
-            memory.add(label, text, &[]);
+        for text in self.texts.drain(..) {
+            match text {
+                SessionText::Written { label, texts } => memory.add_call(&label, texts),
+                SessionText::Result { label, text } => memory.add(label, text, &[]),
+            }
         }
         self.session.memory = Some(memory);
         self.session
@@ -243,8 +259,11 @@ impl Collector {
                 self.session.messages.agent_wrote(&content.to_text());
             }
             EventBody::ToolCall(call) => {
-                let details = CallDetails::of(&call.name, &call.arguments.to_value());
+                let arguments = call.arguments.to_value();
+                let details = CallDetails::of(&call.name, &arguments);
                 let label = details.target().unwrap_or(&call.name).to_owned();
+                let texts = written_texts(&details, &arguments);
+                self.texts.push(SessionText::Written { label: label.clone(), texts });
                 self.calls.extend(call.id.as_ref().map(|id| (id.to_string(), label)));
             }
             EventBody::ToolResult(result) => {
@@ -254,9 +273,10 @@ impl Collector {
                 }
                 let label = id.and_then(|id| self.calls.remove(id)).unwrap_or_default();
                 let text = output_of(&result.content);
-                self.results.push((label, strip_line_numbers(&text).into_owned()));
+                let text = strip_line_numbers(&text).into_owned();
+                self.texts.push(SessionText::Result { label, text });
             }
-            EventBody::Compaction(_) | EventBody::Summary(_) => self.results.clear(),
+            EventBody::Compaction(_) | EventBody::Summary(_) => self.texts.clear(),
             EventBody::TokenUsage(_) | EventBody::Notification(_) => {}
         }
     }

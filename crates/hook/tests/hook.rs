@@ -278,6 +278,23 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
         let first = [shown("r0", "a1", before), shown("r1", "r0", &text)].concat();
         [claude_log(), first, many.collect(), vec![last("r6")]].concat()
     };
+    // What the agent wrote is not cleared with results.
+    let write = |uuid: &str, parent: &str| {
+        let call = json!([{"type": "tool_use", "id": "toolu_w", "name": "Write",
+            "input": {"file_path": "/p/a.txt", "content": text}}]);
+        let call = json!({"type": "assistant", "uuid": format!("w{uuid}"), "parentUuid": parent, "sessionId": "s", "cwd": "/p",
+            "timestamp": "2026-11-16T12:00:03Z", "message": {"role": "assistant", "content": call}});
+        let result = json!([{"type": "tool_result", "tool_use_id": "toolu_w", "content": "written"}]);
+        let result = json!({"type": "user", "uuid": uuid, "parentUuid": format!("w{uuid}"), "sessionId": "s", "cwd": "/p",
+            "timestamp": "2026-11-16T12:00:04Z", "message": {"role": "user", "content": result}});
+        vec![call, result]
+    };
+    let written_before: Vec<Value> = {
+        let large = shown("r2", "r1", &"a line of another result\n".repeat(3_000));
+        let many =
+            (3..9).flat_map(|number| shown(&format!("r{number}"), &format!("r{}", number - 1), "done"));
+        [claude_log(), write("r1", "a1"), large, many.collect(), vec![last("r8")]].concat()
+    };
     let long_ago = six_results_ago(&"a line of another result\n".repeat(3_000));
     let not_cleared = six_results_ago("done");
     // Where the beginning of the log is not read, more may be there to clear.
@@ -293,6 +310,7 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
         [claude_log(), shown("r1", "a1", &text), vec![replacement, last("r1")]].concat();
     for (name, lines, is_shown) in [
         ("in context", in_context, true),
+        ("written by the agent", written_before, true),
         ("six results ago", long_ago, false),
         ("six small results ago", not_cleared, true),
         ("six results ago in a long log", of_a_long_log, false),
@@ -309,7 +327,9 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
             .reply
             .as_ref()
             .map_or(Value::Null, |reply| reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].clone());
-        assert_eq!(stdout.to_string().contains(": shown "), is_shown, "{name}: {result:?}");
+        let is_cut =
+            [": shown ", ": you wrote this "].iter().any(|reason| stdout.to_string().contains(reason));
+        assert_eq!(is_cut, is_shown, "{name}: {result:?}");
     }
 }
 

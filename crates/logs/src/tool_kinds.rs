@@ -174,19 +174,53 @@ pub fn replaced(arguments: &Value) -> Vec<String> {
     texts
 }
 
+/// Arguments that hold what is put into a file.
+const WRITTEN: &[&str] = &["new_string", "newString", "new_str", "content", "file_text", "new_source"];
+
 /// Texts that a call puts into a file: the agent wrote them itself.
 pub fn written(arguments: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     each_edit(arguments, &mut |edit| {
-        texts.extend(text_of(
-            edit,
-            &["new_string", "newString", "new_str", "content", "file_text", "new_source"],
-        ));
+        texts.extend(text_of(edit, WRITTEN));
     });
     each_patch(arguments, &mut |patch| {
         texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+'])));
     });
     texts
+}
+
+/// Texts of several lines that the agent wrote in a call, as they stand in the file afterwards: what it puts there, the new side
+/// of a patch, and commands, which may print a text into a file.
+pub fn written_texts(call: &CallDetails, arguments: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    match call.tool_kind {
+        ToolKind::Edit | ToolKind::Write => {
+            each_edit(arguments, &mut |edit| texts.extend(text_of(edit, WRITTEN)));
+            each_patch(arguments, &mut |patch| texts.extend(new_sides(patch)));
+        }
+        ToolKind::Run => texts.extend(call.words.clone()),
+        _ => {}
+    }
+    texts.retain(|text| text.contains('\n'));
+    texts
+}
+
+/// The new side of each change of a patch.
+fn new_sides(patch: &str) -> Vec<String> {
+    let mut sides: Vec<Vec<&str>> = Vec::new();
+    let mut begins = true;
+    for line in patch.lines() {
+        if line.starts_with("***") || line.starts_with("@@") {
+            begins = true;
+        } else if let Some(text) = line.strip_prefix(['+', ' ']) {
+            match sides.last_mut() {
+                Some(side) if !begins => side.push(text),
+                _ => sides.push(vec![text]),
+            }
+            begins = false;
+        }
+    }
+    sides.into_iter().map(|side| side.join("\n")).collect()
 }
 
 fn each_edit(arguments: &Value, visit: &mut dyn FnMut(&Value)) {
@@ -237,6 +271,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn texts_that_the_agent_wrote_stand_as_in_the_file() {
+        let of = |name: &str, arguments: Value| written_texts(&CallDetails::of(name, &arguments), &arguments);
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn a()\n one\n-two\n+2\n three\n@@\n-x\n+y\n+++z\n*** Add File: b.rs\n+fn b() {\n+}\n*** End Patch";
+        for (name, arguments, expected) in [
+            ("Write", json!({"file_path": "/a", "content": "a\nb\n"}), vec!["a\nb\n"]),
+            ("Edit", json!({"file_path": "/a", "old_string": "x\ny", "new_string": "a\nb"}), vec!["a\nb"]),
+            (
+                "MultiEdit",
+                json!({"file_path": "/a", "edits": [{"new_string": "a\nb"}, {"new_string": "c"}]}),
+                vec!["a\nb"],
+            ),
+            ("Bash", json!({"command": "cat > a <<'E'\na\nb\nE"}), vec!["cat > a <<'E'\na\nb\nE"]),
+            ("Bash", json!({"command": "ls"}), vec![]),
+            ("apply_patch", json!(patch), vec!["one\n2\nthree", "y\n++z", "fn b() {\n}"]),
+            ("Read", json!({"file_path": "/a\nb"}), vec![]),
+            ("Grep", json!({"pattern": "a\nb"}), vec![]),
+        ] {
+            assert_eq!(of(name, arguments.clone()), expected, "{name} {arguments}");
+        }
+    }
 
     #[test]
     fn the_clients_tools_are_understood() {

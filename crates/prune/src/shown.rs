@@ -1,7 +1,7 @@
-//! What a session was already shown: which lines of a new tool result its model has read word for word, and where.
+//! What a session was already shown: which lines of a new tool result its model has read or written word for word, and where.
 //!
-//! The memory holds the latest tool results up to a number of tokens, and hashes nothing until it is queried: most results of
-//! a long transcript leave it again unseen. A query hashes the lines of the memory and of the text, looks up each six lines of
+//! The memory holds the latest tool results, and the latest texts that the agent wrote in its calls, each up to a number of
+//! tokens. It hashes nothing until it is queried: most results of a long transcript leave it again unseen. A query hashes the lines of the memory and of the text, looks up each six lines of
 //! the text among those of the memory, and compares the lines themselves before it reports them.
 
 use std::collections::{HashMap, VecDeque};
@@ -18,28 +18,41 @@ const MOST_PLACES: usize = 8;
 /// As [`tamis_text::estimate_tokens`] counts them.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The tool results that a model has in its context. The caller adds each result as it was sent, and forgets all of them when
-/// the context is compacted.
+/// What a model has in its context: tool results, and what the agent itself wrote. The caller adds each text as it was sent, and
+/// forgets all of them when the context is compacted.
 #[derive(Clone, Debug)]
 pub struct ShownMemory {
     window_bytes: usize,
     kept_results: usize,
     least_cleared_bytes: usize,
-    results: VecDeque<ShownResult>,
-    /// Shown bytes of the results that are held.
-    bytes: usize,
+    results: ShownTexts,
+    written: ShownTexts,
+    /// Since the last compaction.
+    result_count: usize,
+    call_count: usize,
     /// Shown bytes of all results since the last compaction but the latest `kept_results`, held or not.
     older_bytes: usize,
 }
 
+/// Texts of one kind, the oldest first.
+#[derive(Clone, Debug, Default)]
+struct ShownTexts {
+    list: VecDeque<ShownText>,
+    /// Shown bytes of these.
+    bytes: usize,
+}
+
 #[derive(Clone, Debug)]
-struct ShownResult {
+struct ShownText {
     label: String,
     text: String,
     /// Lines that were cut, so that the model has not read them. 1-based, inclusive.
     cuts: Vec<(usize, usize)>,
     /// Of the lines that were not cut.
     bytes: usize,
+    /// The number of the result, or of the call in which the agent wrote it. Counted from 1.
+    number: usize,
+    is_written: bool,
 }
 
 /// Neighbouring lines of a text that were shown before, word for word.
@@ -54,29 +67,34 @@ pub struct ShownRun {
 /// Where a run was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownPlace {
-    /// The call whose result it was, as the caller names it.
+    /// The call whose result it was, or in which the agent wrote it, as the caller names it.
     pub label: String,
-    /// 1 for the latest result.
-    pub results_ago: usize,
-    /// The run's first line in that result, 1-based.
+    /// 1 for the latest result, or the call before the one whose result the text is.
+    pub ago: usize,
+    /// The run's first line in that text, 1-based.
     pub first_line: usize,
+    /// The agent wrote it.
+    pub is_written: bool,
 }
 
 impl ShownMemory {
-    /// A memory of the latest `window_tokens` tokens of tool results.
+    /// A memory of the latest `window_tokens` tokens of tool results, and as many of what the agent wrote.
     pub fn new(window_tokens: usize) -> ShownMemory {
         ShownMemory {
             window_bytes: window_tokens.saturating_mul(BYTES_PER_TOKEN),
             kept_results: usize::MAX,
             least_cleared_bytes: 0,
-            results: VecDeque::new(),
-            bytes: 0,
+            results: ShownTexts::default(),
+            written: ShownTexts::default(),
+            result_count: 0,
+            call_count: 0,
             older_bytes: 0,
         }
     }
 
     /// The same memory for a client that may clear all results but the latest `kept_results`, if the others have at
     /// least `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then.
+    /// What the agent wrote stays.
     pub fn with_clearing(self, kept_results: usize, least_cleared_tokens: usize) -> ShownMemory {
         let least_cleared_bytes = least_cleared_tokens.saturating_mul(BYTES_PER_TOKEN);
         ShownMemory { kept_results, least_cleared_bytes, ..self }
@@ -84,38 +102,55 @@ impl ShownMemory {
 
     /// Adds a tool result, without the lines that were cut from it (1-based and inclusive, in order). `label` names its call.
     pub fn add(&mut self, label: impl Into<String>, text: impl Into<String>, cuts: &[(usize, usize)]) {
-        let mut result =
-            ShownResult { label: label.into(), text: text.into(), cuts: cuts.to_vec(), bytes: 0 };
+        self.result_count += 1;
+        let mut result = ShownText {
+            label: label.into(),
+            text: text.into(),
+            cuts: cuts.to_vec(),
+            bytes: 0,
+            number: self.result_count,
+            is_written: false,
+        };
         result.bytes = result.shown_lines().map(|(_, line)| line.len() + 1).sum();
-        self.bytes += result.bytes;
-        self.results.push_back(result);
-        if let Some(older) = self.results.len().checked_sub(self.kept_results.saturating_add(1)) {
-            self.older_bytes += self.results[older].bytes;
+        self.results.push(result);
+        if let Some(older) = self.results.list.len().checked_sub(self.kept_results.saturating_add(1)) {
+            self.older_bytes += self.results.list[older].bytes;
         }
         let may_be_cleared = self.older_bytes >= self.least_cleared_bytes;
-        while let Some(oldest) = self.results.front()
-            && (self.bytes - oldest.bytes >= self.window_bytes
-                || may_be_cleared && self.results.len() > self.kept_results)
+        while self.results.exceeds(self.window_bytes)
+            || may_be_cleared && self.results.list.len() > self.kept_results
         {
-            self.bytes -= oldest.bytes;
-            if self.results.len() <= self.kept_results {
-                self.older_bytes += oldest.bytes;
-            }
-            self.results.pop_front();
+            let is_kept = self.results.list.len() <= self.kept_results;
+            let dropped = self.results.drop_oldest();
+            self.older_bytes += if is_kept { dropped } else { 0 };
+        }
+    }
+
+    /// Adds a call of the agent, with the texts that it wrote in it. `label` names the call, whose result is added later.
+    pub fn add_call(&mut self, label: &str, texts: Vec<String>) {
+        self.call_count += 1;
+        for text in texts {
+            let (label, number, bytes) = (label.to_owned(), self.call_count, text.len() + 1);
+            self.written.push(ShownText { label, text, cuts: Vec::new(), bytes, number, is_written: true });
+        }
+        while self.written.exceeds(self.window_bytes) {
+            self.written.drop_oldest();
         }
     }
 
     /// Forgets everything: the context was compacted, or a new one began.
     pub fn forget(&mut self) {
-        self.results.clear();
-        self.bytes = 0;
+        self.results = ShownTexts::default();
+        self.written = ShownTexts::default();
+        self.result_count = 0;
+        self.call_count = 0;
         self.older_bytes = 0;
     }
 
     /// The runs of a text that were shown, in order and without overlaps. Each is as long as the text and the place allow, and
     /// of several places the longest run counts, then the latest.
     pub fn runs(&self, text: &str) -> Vec<ShownRun> {
-        if self.results.is_empty() {
+        if self.results.list.is_empty() && self.written.list.is_empty() {
             return Vec::new();
         }
         let lines: Vec<HashedLine<'_>> = split_lines(text).into_iter().map(HashedLine::of).collect();
@@ -126,20 +161,48 @@ impl ShownMemory {
     }
 
     fn run(&self, first: usize, length: usize, shown: &ShownLine<'_>) -> ShownRun {
-        let result = &self.results[shown.result];
         ShownRun {
             first_line: first + 1,
             last_line: first + length,
             place: ShownPlace {
-                label: result.label.clone(),
-                results_ago: self.results.len() - shown.result,
+                label: shown.of.label.clone(),
+                ago: match shown.of.is_written {
+                    // The latest call is the one whose result the text is.
+                    true => (self.call_count - shown.of.number).max(1),
+                    false => self.result_count + 1 - shown.of.number,
+                },
                 first_line: shown.number,
+                is_written: shown.of.is_written,
             },
         }
     }
 }
 
-impl ShownResult {
+impl ShownTexts {
+    fn push(&mut self, text: ShownText) {
+        self.bytes += text.bytes;
+        self.list.push_back(text);
+    }
+
+    /// Whether the oldest text is out of the window.
+    fn exceeds(&self, window_bytes: usize) -> bool {
+        self.list.front().is_some_and(|oldest| self.bytes - oldest.bytes >= window_bytes)
+    }
+
+    /// Drops the oldest text, and returns its bytes.
+    fn drop_oldest(&mut self) -> usize {
+        let bytes = self.list.pop_front().map_or(0, |oldest| oldest.bytes);
+        self.bytes -= bytes;
+        bytes
+    }
+
+    /// Bytes of the oldest text that are out of the window.
+    fn excess(&self, window_bytes: usize) -> usize {
+        self.bytes.saturating_sub(window_bytes)
+    }
+}
+
+impl ShownText {
     /// The lines that were not cut, with their numbers.
     fn shown_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut cuts = self.cuts.iter().copied().peekable();
@@ -174,11 +237,10 @@ impl<'a> HashedLine<'a> {
 /// A line that the model has read.
 struct ShownLine<'a> {
     line: HashedLine<'a>,
-    /// Among the results that are held.
-    result: usize,
+    of: &'a ShownText,
     /// 1-based.
     number: usize,
-    /// The next line of the same result follows without a cut between them.
+    /// The next line of the same text follows without a cut between them.
     goes_on: bool,
 }
 
@@ -193,30 +255,34 @@ struct ShownIndex<'a> {
 
 impl<'a> ShownIndex<'a> {
     fn read(memory: &'a ShownMemory) -> ShownIndex<'a> {
-        // Lines of the oldest result that are out of the window.
-        let mut excess = memory.bytes.saturating_sub(memory.window_bytes);
+        let (results, written) = (&memory.results, &memory.written);
+        let mut excess = [results, written].map(|texts| texts.excess(memory.window_bytes));
+        let mut texts: Vec<&ShownText> = results.list.iter().chain(&written.list).collect();
+        texts.sort_by_key(|text| (text.number, !text.is_written));
         let mut lines: Vec<ShownLine<'a>> = Vec::new();
-        let mut starts = Vec::with_capacity(memory.results.len());
-        for (result, shown) in memory.results.iter().enumerate() {
+        let mut starts = Vec::with_capacity(texts.len());
+        for of in texts {
+            let excess = &mut excess[usize::from(of.is_written)];
             starts.push(lines.len());
-            for (number, text) in shown.shown_lines() {
-                if excess > 0 {
-                    excess = excess.saturating_sub(text.len() + 1);
+            for (number, text) in of.shown_lines() {
+                if *excess > 0 {
+                    *excess = excess.saturating_sub(text.len() + 1);
                     continue;
                 }
                 if let Some(before) = lines.last_mut()
-                    && (before.result, before.number + 1) == (result, number)
+                    && std::ptr::eq(before.of, of)
+                    && before.number + 1 == number
                 {
                     before.goes_on = true;
                 }
-                lines.push(ShownLine { line: HashedLine::of(text), result, number, goes_on: false });
+                lines.push(ShownLine { line: HashedLine::of(text), of, number, goes_on: false });
             }
         }
         let mut index =
             ShownIndex { next_places: vec![None; lines.len()], lines, places: HashMap::default() };
-        // The latest result is preferred, and in it the first place, from which a repetition goes on for longest.
-        for (result, start) in starts.iter().enumerate() {
-            let end = starts.get(result + 1).copied().unwrap_or(index.lines.len());
+        // The latest text is preferred, and in it the first place, from which a repetition goes on for longest.
+        for (text, start) in starts.iter().enumerate() {
+            let end = starts.get(text + 1).copied().unwrap_or(index.lines.len());
             for at in (*start..end).rev() {
                 if let Some(hash) = index.hash_at(at) {
                     index.next_places[at] = index.places.insert(hash, at);

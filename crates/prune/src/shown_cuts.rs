@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn place(first_line: usize) -> ShownPlace {
-        ShownPlace { label: "cat a".to_owned(), results_ago: 2, first_line }
+        ShownPlace { label: "cat a".to_owned(), ago: 2, first_line, is_written: false }
     }
 
     fn shown(first_line: usize, last_line: usize, at: usize) -> Cut {

@@ -9,8 +9,8 @@ fn numbered(numbers: impl Iterator<Item = usize>) -> String {
     numbers.map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n")
 }
 
-fn run(first_line: usize, last_line: usize, label: &str, results_ago: usize, first: usize) -> ShownRun {
-    let place = ShownPlace { label: label.to_owned(), results_ago, first_line: first };
+fn run(first_line: usize, last_line: usize, label: &str, ago: usize, first: usize) -> ShownRun {
+    let place = ShownPlace { label: label.to_owned(), ago, first_line: first, is_written: false };
     ShownRun { first_line, last_line, place }
 }
 
@@ -63,6 +63,53 @@ fn what_was_cut_was_not_shown() {
     // A run does not go on over a cut, even where the text has the lines on both sides of it.
     let without = format!("{}\n{}", numbered(3..8), numbered(13..18));
     assert_eq!(memory.runs(&without), []);
+}
+
+/// The same run in a text that the agent wrote.
+fn written(run: ShownRun) -> ShownRun {
+    ShownRun { place: ShownPlace { is_written: true, ..run.place }, ..run }
+}
+
+#[test]
+fn what_the_agent_wrote_was_shown_too() {
+    let mut memory = ShownMemory::new(50_000);
+    memory.add_call("a.rs", vec![numbered(1..41)]);
+    assert_eq!(memory.runs(&numbered(1..41)), [written(run(1, 40, "a.rs", 1, 1))], "before its result");
+    memory.add("a.rs", "The file was written.", &[]);
+    memory.add_call("sed -n 31,60p a.rs", Vec::new());
+    assert_eq!(memory.runs(&numbered(31..61)), [written(run(1, 10, "a.rs", 1, 31))]);
+    // An edit in the middle of a file that was read: the lines before and after it, and those of the edit.
+    let mut memory = ShownMemory::new(50_000);
+    memory.add("a.rs", numbered(1..61), &[]);
+    memory.add_call("a.rs", vec![numbered(100..110)]);
+    memory.add("a.rs", "The file was changed.", &[]);
+    memory.add_call("cat a.rs", Vec::new());
+    let text = [numbered(1..21), numbered(100..110), numbered(30..61)].join("\n");
+    let expected = [run(1, 20, "a.rs", 2, 1), written(run(21, 30, "a.rs", 1, 1)), run(31, 61, "a.rs", 2, 30)];
+    assert_eq!(memory.runs(&text), expected);
+    // Of two places, the latest counts.
+    memory.add("cat a.rs", text.as_str(), &[]);
+    assert_eq!(memory.runs(&text), [run(1, 61, "cat a.rs", 1, 1)]);
+    memory.forget();
+    assert_eq!(memory.runs(&text), []);
+}
+
+#[test]
+fn what_was_written_is_not_cleared_with_results() {
+    let (old, small) = (numbered(1..41), numbered(100..110));
+    let held = |window: usize, calls: usize| {
+        let mut memory = ShownMemory::new(window).with_clearing(2, 0);
+        memory.add_call("old", vec![old.clone()]);
+        memory.add("old", "done", &[]);
+        for _ in 0..calls {
+            memory.add_call("small", vec![small.clone()]);
+            memory.add("small", small.as_str(), &[]);
+        }
+        memory.runs(&old)
+    };
+    assert_eq!(held(50_000, 9), [written(run(1, 40, "old", 9, 1))]);
+    assert_eq!(held((old.len() + 1 + small.len() + 1).div_ceil(4), 1), [written(run(1, 40, "old", 1, 1))]);
+    assert_eq!(held((small.len() + 1).div_ceil(4), 1), [], "out of the window");
 }
 
 #[test]
@@ -206,7 +253,7 @@ proptest! {
             prop_assert!(*first_line >= next && *last_line <= lines.len());
             prop_assert!(last_line - first_line + 1 >= LEAST_SHOWN_LINES);
             let result: usize = place.label.parse().unwrap();
-            prop_assert_eq!(place.results_ago, results.len() - result);
+            prop_assert_eq!(place.ago, results.len() - result);
             for number in *first_line..=*last_line {
                 prop_assert!(was_shown(result, place.first_line + number - first_line, lines[number - 1]));
             }

@@ -23,9 +23,50 @@ pub(super) fn sent_part<'t>(client: Client, tool_kind: ToolKind, text: Cow<'t, s
     Cow::Owned(format!("{head}\n{tail}"))
 }
 
+/// How Claude Code begins and ends a note to the model. It puts them after a tool's output, and after its hooks.
+const NOTE: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+
+/// A result without the notes that the client adds at its end: no tool printed them, and no hook is given them.
+pub(super) fn without_notes(client: Client, text: Cow<'_, str>) -> Cow<'_, str> {
+    if client != Client::ClaudeCode {
+        return text;
+    }
+    let mut length = text.len();
+    while let Some(note) = text[..length].trim_end().strip_suffix(NOTE.1)
+        && let Some(start) = note.rfind(NOTE.0)
+        && (start == 0 || note[..start].ends_with('\n'))
+    {
+        length = note[..start].trim_end_matches('\n').len();
+    }
+    if length == text.len() { text } else { Cow::Owned(text[..length].to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_of_the_client_are_no_part_of_a_result() {
+        let note = "<system-reminder>\nThe file may be long.\n</system-reminder>";
+        let of = |text: &str| without_notes(Client::ClaudeCode, Cow::Borrowed(text)).into_owned();
+        for (text, expected) in [
+            (format!("a\nb\n\n{note}\n"), "a\nb"),
+            (format!("a\n\n{note}\n\n{note}\n"), "a"),
+            (note.to_owned(), ""),
+            ("a\nb\n".to_owned(), "a\nb\n"),
+            ("x = \"</system-reminder>".to_owned(), "x = \"</system-reminder>"),
+            (
+                "say <system-reminder> and </system-reminder>".to_owned(),
+                "say <system-reminder> and </system-reminder>",
+            ),
+        ] {
+            assert_eq!(of(&text), expected, "{text}");
+        }
+        let text = format!("a\n\n{note}");
+        assert_eq!(without_notes(Client::Codex, Cow::Borrowed(&text)), text);
+        let inside = format!("a\n{note}\nb\n");
+        assert_eq!(of(&inside), inside);
+    }
 
     #[test]
     fn no_more_than_the_clients_limit_counts() {

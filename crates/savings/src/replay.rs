@@ -8,14 +8,14 @@ use std::time::Duration;
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::latest_messages::LatestMessages;
-use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
+use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written, written_texts};
 use tamis_prune::{ShownMemory, overheard_goal};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
 use super::ReplayedCall;
-use super::client_output::sent_part;
+use super::client_output::{sent_part, without_notes};
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare_line, hash_of, says_anything, unnumbered};
 use super::reads::{FileEdits, ReadTarget};
@@ -133,6 +133,8 @@ impl Conversation {
     fn called(&mut self, call: &LoggedCall<'_>, number: u64) {
         let arguments = call.arguments.to_value();
         let used = CallDetails::of(&call.name, &arguments);
+        let label = used.target().unwrap_or(&call.name);
+        self.memory.add_call(label, written_texts(&used, &arguments));
         match used.tool_kind {
             ToolKind::Edit | ToolKind::Write => {
                 self.edits.add(&used.paths, number);
@@ -160,7 +162,7 @@ impl Conversation {
     }
 
     fn answered(&mut self, result: &LoggedResult<'_>, number: u64, sieve: &Sieve, recorder: &mut Recorder) {
-        let text = output_of(&result.content);
+        let text = without_notes(self.client, output_of(&result.content));
         let of = self.open.iter().position(|(id, ..)| id.as_deref() == result.id.as_deref());
         let Some((id, tool, used)) = of.map(|index| self.open.remove(index)) else {
             recorder.savings.skipped.other += 1;

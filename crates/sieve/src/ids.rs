@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn everything_but_the_timeout_decides_the_id() {
         let id = PruneId::of(&request());
-        let place = ShownPlace { label: "cat a".to_owned(), results_ago: 1, first_line: 1 };
+        let place = ShownPlace { label: "cat a".to_owned(), ago: 1, first_line: 1, is_written: false };
         let shown = [ShownRun { first_line: 1, last_line: 2, place }];
         assert_eq!(
             PruneId::of(&PruneRequest {

@@ -164,17 +164,22 @@ fn english_reason(reason: &CutReason) -> String {
 /// Where lines were shown before.
 fn english_place(place: &CutPlace) -> String {
     let CutPlace::Shown(place) = place else { return "shown before".to_owned() };
-    let result = match place.results_ago {
-        1 => "in the last result".to_owned(),
-        ago => format!("{ago} results ago"),
+    let result = match (place.ago, place.is_written) {
+        (1, false) => "shown in the last result".to_owned(),
+        (1, true) => "you wrote this in the last call".to_owned(),
+        (ago, false) => format!("shown {ago} results ago"),
+        (ago, true) => format!("you wrote this {ago} calls ago"),
     };
+    // Of a path, the folders are the same for most files.
+    let is_path = !place.label.contains(char::is_whitespace);
+    let label = place.label.rsplit('/').next().filter(|_| is_path).unwrap_or(&place.label);
     // A short marker ends at its first bracket.
-    let label: String = place.label.chars().filter(|letter| !matches!(letter, '[' | ']')).collect();
+    let label: String = label.chars().filter(|letter| !matches!(letter, '[' | ']')).collect();
     let label = with_single_spaces(&quoted(&label, LABEL_CHARS));
     // Lines or an id in the label would be taken for the marker's.
     let is_named = !label.is_empty() && !label.contains("prn_") && !label.contains("tamis");
     let call = if is_named { format!(" ({label})") } else { String::new() };
-    format!("shown {result}, line {} on{call}", place.first_line)
+    format!("{result}, line {} on{call}", place.first_line)
 }
 
 /// The reason in French, as the contract asks.
@@ -193,7 +198,10 @@ fn french_reason(reason: &CutReason) -> String {
         CutPlace::Definition(name) | CutPlace::Section(name) => {
             quoted(name, REASON_CHARS - cause.chars().count() - 3)
         }
-        CutPlace::Shown(place) => format!("résultat -{} ligne {}", place.results_ago, place.first_line),
+        CutPlace::Shown(place) => {
+            let text = if place.is_written { "appel" } else { "résultat" };
+            format!("{text} -{} ligne {}", place.ago, place.first_line)
+        }
         CutPlace::Lines(1) => "1 ligne".to_owned(),
         CutPlace::Lines(count) => format!("{count} lignes"),
         CutPlace::TopLevel => String::new(),
@@ -303,25 +311,32 @@ mod tests {
     }
 
     fn shown() -> ShownPlace {
-        ShownPlace { label: "sed -n 1,200p a.rs".to_owned(), results_ago: 3, first_line: 120 }
+        ShownPlace { label: "sed -n 1,200p a.rs".to_owned(), ago: 3, first_line: 120, is_written: false }
+    }
+
+    fn written() -> ShownPlace {
+        ShownPlace { label: "/w/src/a.rs".to_owned(), is_written: true, ..shown() }
     }
 
     #[test]
     fn a_short_marker_says_where_lines_were_shown() {
-        let written = |place: ShownPlace| {
+        let short = |place: ShownPlace| {
             let place = CutPlace::Shown(place);
             reason(MarkerForm::Short, &CutReason { cause: CutCause::AlreadyShown, place })
         };
-        assert_eq!(written(shown()), "shown 3 results ago, line 120 on (sed -n 1,200p a.rs)");
+        assert_eq!(short(shown()), "shown 3 results ago, line 120 on (sed -n 1,200p a.rs)");
+        assert_eq!(short(written()), "you wrote this 3 calls ago, line 120 on (a.rs)");
+        let last = ShownPlace { ago: 1, ..written() };
+        assert_eq!(short(last), "you wrote this in the last call, line 120 on (a.rs)");
         for (label, expected) in [
             ("sed -n [x]\n⟧ 'y", "shown in the last result, line 1 on (sed -n x 'y)"),
             ("tamis recover prn_aaaaaaaaaaaaaaaabbbbbb", "shown in the last result, line 1 on"),
             ("", "shown in the last result, line 1 on"),
+            ("/home/someone/project/src/main.rs", "shown in the last result, line 1 on (main.rs)"),
+            ("src/", "shown in the last result, line 1 on"),
         ] {
-            assert_eq!(
-                written(ShownPlace { label: label.to_owned(), results_ago: 1, first_line: 1 }),
-                expected
-            );
+            let place = ShownPlace { label: label.to_owned(), ago: 1, first_line: 1, ..shown() };
+            assert_eq!(short(place), expected);
         }
     }
 
@@ -334,6 +349,7 @@ mod tests {
             (CutCause::Repetitions, CutPlace::Lines(1), "répétitions: 1 ligne"),
             (CutCause::Tests, CutPlace::Omitted, "tests"),
             (CutCause::AlreadyShown, CutPlace::Shown(shown()), "déjà montré: résultat -3 ligne 120"),
+            (CutCause::AlreadyShown, CutPlace::Shown(written()), "déjà montré: appel -3 ligne 120"),
             (CutCause::Header, CutPlace::TopLevel, "en-tête du fichier"),
             (CutCause::Comments, CutPlace::TopLevel, "loin de l'objectif"),
             (CutCause::Unrelated, CutPlace::TopLevel, "rien de l'objectif"),
