@@ -34,8 +34,6 @@ const CLOSING_BYTES: usize = 3;
 
 /// Half of what a recovery takes, which is 150 tokens.
 const LEAST_OVERHEARD_BYTES: usize = 300;
-/// Parts of longer functions may be cut even for an overheard goal.
-const LONGEST_FUNCTION: usize = 150;
 
 /// A log is read as a listing if at least this share of its lines is in records, any other text from the second share on.
 const LISTING_SHARE: f32 = 0.5;
@@ -65,8 +63,14 @@ impl<'a> TextAnalysis<'a> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<TextAnalysis<'a>, EngineError> {
         let mut analysis = TextAnalysis::measure(view, goal, kind, interrupted)?;
-        let mut scores =
-            scorer::score(kind, &analysis.goal, &analysis.features, &analysis.partitions, interrupted)?;
+        let mut scores = scorer::score(
+            kind,
+            &analysis.goal,
+            &analysis.lines,
+            &analysis.features,
+            &analysis.partitions,
+            interrupted,
+        )?;
         for line in view.named_by(clip(goal, GOAL_BYTES)) {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
@@ -220,7 +224,7 @@ impl<'a> TextAnalysis<'a> {
         for (number, outer) in definitions.iter().enumerate() {
             let first = outer.signature.first;
             let lines = outer.last - first + 1;
-            if lines > LONGEST_FUNCTION || found.last().is_some_and(|&(_, last)| first <= last) {
+            if found.last().is_some_and(|&(_, last)| first <= last) {
                 continue;
             }
             let inner =
@@ -242,9 +246,16 @@ impl<'a> TextAnalysis<'a> {
         limits: &PruneLimits,
         marker_bytes: &dyn Fn(&Cut) -> usize,
     ) -> Vec<Cut> {
+        let mut stays = kept_if_shown(&self.lines, self.view.hidden, limits.keep_first_lines);
+        // A failure that is reported once more is news: it says that nothing has changed.
+        let LineAttributes { severe, failed, .. } = &self.attributes;
+        stays
+            .iter_mut()
+            .zip(severe.iter().zip(failed))
+            .for_each(|(stays, (severe, failed))| *stays |= severe | failed);
         let candidates = ShownCandidates {
             runs,
-            stays: &kept_if_shown(&self.lines, self.view.hidden, limits.keep_first_lines),
+            stays: &stays,
             bytes: &self.view.bytes,
             most: most_cut(self.lines.len(), limits),
             marker_bytes,

@@ -29,7 +29,7 @@ const DOCS: Calibration = Calibration { middle: -0.2, slope: 0.9 };
 const LOGS: Calibration = Calibration { middle: 1.8, slope: 1.4 };
 /// For an overheard goal, they come from sessions of projects that were not trained on. Such a goal names a task that much of
 /// the text relates to, so outputs are higher.
-const CODE_OVERHEARD: Calibration = Calibration { middle: 0.7, slope: 1.0 };
+const CODE_OVERHEARD: Calibration = Calibration { middle: 0.5, slope: 1.0 };
 const DOCS_OVERHEARD: Calibration = Calibration { middle: 0.3, slope: 0.9 };
 const LOGS_OVERHEARD: Calibration = Calibration { middle: 1.7, slope: 1.4 };
 
@@ -42,10 +42,14 @@ const LONG: f32 = 800.0;
 const SHORT_CODE_SHIFT: f32 = 0.94;
 const KNEE: f32 = 1.54;
 
-/// Four lines of one template are many. The feature is a square root, hence 2. For an overheard goal, two are: if all lines of a
-/// template went, the reader would not know what happened at all.
+/// Four lines of one template are many. The feature is a square root, hence 2. For an overheard goal, one is: the agent looks for
+/// what it does not know, so only what passed and what repeats may go.
 const MANY: f32 = 2.0;
-const MANY_OVERHEARD: f32 = 1.4;
+const MANY_OVERHEARD: f32 = 0.0;
+
+/// What remains of the score of a passed test or a compiled package, for an overheard goal that has no rare word of it.
+const ROUTINE_SHARE: f32 = 0.45;
+const CHECK_MARKS: [char; 3] = ['✓', '✔', '√'];
 
 /// The maximum number of `file:line` places that are kept below an error.
 const LISTED: usize = 12;
@@ -60,6 +64,7 @@ const WHOLE_TITLE: f32 = 0.99;
 pub(crate) fn score(
     kind: TextKind,
     goal: &Goal,
+    lines: &[&str],
     features: &FeatureTable,
     partitions: &Partitions,
     interrupted: &dyn Fn() -> bool,
@@ -82,6 +87,9 @@ pub(crate) fn score(
         *score = 1.0 - trust * (1.0 - sigmoid(calibration.slope * above));
     }
     if kind == TextKind::Logs {
+        if goal.is_overheard {
+            lower_routine_lines(&mut scores, features, lines);
+        }
         raise_key_log_lines(&mut scores, features, if goal.is_overheard { MANY_OVERHEARD } else { MANY });
     } else if goal.is_overheard && (goal.is_review || kind == TextKind::Docs) {
         // A reviewer judges what it reads, and its words do not say which lines have the fault. A document is read to follow it,
@@ -104,6 +112,18 @@ fn lower_short_code(above: f32, shift: f32) -> f32 {
         (above - shift) * KNEE / (KNEE - shift)
     } else {
         above - shift
+    }
+}
+
+/// Lowers lines about passed tests and finished steps below the default threshold. What an agent is after is in the summary, and
+/// in what failed.
+fn lower_routine_lines(scores: &mut [f32], features: &FeatureTable, lines: &[&str]) {
+    let passed = features.column(Feature::Passed);
+    for (line, score) in scores.iter_mut().enumerate() {
+        // Steps of a pipeline have a check mark too, and are what an agent waits for.
+        if passed[line] > 0.0 && !lines[line].trim_start().starts_with(CHECK_MARKS) {
+            *score *= ROUTINE_SHARE;
+        }
     }
 }
 

@@ -48,8 +48,8 @@ const GOOD_ENDS: &[&str] = &[
 
 /// Prefixes of lines about a test that failed, or that show where and why, as pytest does.
 const BAD_STARTS: &[&str] = &[
-    "✗ ", "✖ ", "× ", "✕ ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ", "ERROR: ",
-    "ERROR ", "E   ", ">   ",
+    "✗ ", "✖ ", "× ", "✕ ", "X ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ",
+    "ERROR: ", "ERROR ", "E   ", ">   ",
 ];
 
 /// Suffixes of lines about a test that failed.
