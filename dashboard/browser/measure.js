@@ -25,8 +25,8 @@ try {
   const browser = await Browser.open(world)
   const { page } = browser
   console.time('index')
-  await browser.goto('/sessions')
-  await page.getByRole('row').nth(3).waitFor({ timeout: 600_000 })
+  await page.goto(`${world.origin}/sessions`)
+  await page.waitForFunction(isSettled, undefined, { timeout: 600_000 })
   console.timeEnd('index')
 
   for (const path of ['/', '/sessions', `/sessions/${long.id}`, '/prunes', '/agents', '/settings']) {
