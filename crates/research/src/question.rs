@@ -235,22 +235,27 @@ impl Question {
 
     /// Stems of words that follow each other, without articles and the like.
     pub(crate) fn pairs(&self) -> Vec<(String, String)> {
-        let mut words: Vec<String> = Vec::new();
+        // The stems, each with the identifier that it is a part of.
+        let mut words: Vec<(String, Option<usize>)> = Vec::new();
         let mut pairs: Vec<(String, String)> = Vec::new();
-        for piece in self.text.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '`')) {
+        let pieces = self.text.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '`'));
+        for (number, piece) in pieces.enumerate() {
+            let is_identifier = piece.contains('_') || piece.chars().skip(1).any(char::is_uppercase);
             each_word(piece, |word, kind| {
                 if kind == WordPiece::Part {
-                    words.push(if ASKING.contains(&word) {
-                        String::new()
-                    } else {
-                        word_stem(word).into_owned()
-                    });
+                    let stem =
+                        if ASKING.contains(&word) { String::new() } else { word_stem(word).into_owned() };
+                    words.push((stem, is_identifier.then_some(number)));
                 }
             });
         }
         for pair in words.windows(2) {
-            let pair = (pair[0].clone(), pair[1].clone());
-            if !pair.0.is_empty() && !pair.1.is_empty() && pair.0 != pair.1 && !pairs.contains(&pair) {
+            // An identifier counts as a whole already, and most often where it is only used.
+            let is_one_name = pair[0].1.is_some() && pair[0].1 == pair[1].1;
+            let pair = (pair[0].0.clone(), pair[1].0.clone());
+            let is_new =
+                !pair.0.is_empty() && !pair.1.is_empty() && pair.0 != pair.1 && !pairs.contains(&pair);
+            if is_new && !is_one_name {
                 pairs.push(pair);
             }
         }

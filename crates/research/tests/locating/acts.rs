@@ -176,3 +176,19 @@ fn what_is_quoted_is_read_and_written_where_a_statement_does_it() {
         ],
     );
 }
+
+#[test]
+fn a_name_in_a_question_is_found_where_it_is_defined_not_where_it_is_used() {
+    check(
+        &[
+            ("prices.py", "def parse_price(text):\n    return int(text)\n"),
+            (
+                "shop.py",
+                "from prices import parse_price\n\ndef total(texts):\n    return sum(parse_price(text) for text in texts)\n",
+            ),
+            ("gateway.py", "def call_gateway(order):\n    return send(order)\n"),
+        ],
+        &BOTH,
+        &[("How does parse_price work? Show examples.", "prices.py:1")],
+    );
+}
