@@ -68,7 +68,7 @@ impl PatchKind {
 
 impl Repository {
     /// What changed from one commit to another, without the notes at these paths. Of many files or lines, the first are shown, and
-    /// none if they are too large together. Lines are whole: whoever shortens them must redact them first.
+    /// none if they are too large together. Lines are not shortened: callers redact them first.
     pub fn patch(&self, from: &Commit, to: &Commit, notes: &[String]) -> Result<Patch> {
         let summary = self.summary(from, to, notes)?;
         let mut lines = 0;

@@ -80,7 +80,7 @@ impl LiveFeed {
                         LiveMessage::Call(call) => Some(identity(call)),
                         _ => None,
                     };
-                    // Without a receiver there is none to send to.
+                    // Sending fails only if no client is connected.
                     let _ = text(&message).map(|message| sender.send(Live { message, call }));
                 };
                 let ready = || {

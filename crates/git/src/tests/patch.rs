@@ -68,7 +68,7 @@ fn of_many_lines_the_first_files_are_shown() {
     let patch = world.repository().patch(&from, &to, &[]).unwrap();
     let shown: Vec<&str> = patch.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!((shown, patch.summary.files), (vec!["0.txt", "1.txt"], 4));
-    // Whoever shows a line redacts it before it is shortened.
+    // Callers redact lines before they shorten them.
     assert_eq!(patch.files[0].hunks[0].lines[0].text.chars().count(), 5000);
 }
 
