@@ -72,7 +72,7 @@ impl FileCounts {
                     defines |= 1 << number;
                 }
             });
-            scan.see(at, run, |_, name, kind| declares |= counter.symbols.declared_by(name, kind));
+            scan.see(at, run, |_, _, name, kind| declares |= counter.symbols.declared_by(name, kind));
         });
         FileCounts { place, bytes: bytes.len() as u64, counts, defines, declares }
     }

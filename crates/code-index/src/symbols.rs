@@ -186,6 +186,8 @@ pub struct SymbolHit<'a> {
     pub symbol: usize,
     /// Where its line begins.
     pub line_start: usize,
+    /// Where its name begins in the line, in bytes.
+    pub column: usize,
     pub name: &'a str,
     pub kind: DeclarationKind,
 }
@@ -206,8 +208,14 @@ impl<'a> LineScan<'a> {
         LineScan { symbols, bytes, notation, done: 0, fold: String::new() }
     }
 
-    /// Looks at a run, and calls `visit` with the names that its line declares: where the line begins, the name, its kind.
-    pub(crate) fn see(&mut self, at: usize, run: &[u8], mut visit: impl FnMut(usize, &str, DeclarationKind)) {
+    /// Looks at a run, and calls `visit` with the names that its line declares: where the line begins, the name's column, the name,
+    /// its kind.
+    pub(crate) fn see(
+        &mut self,
+        at: usize,
+        run: &[u8],
+        mut visit: impl FnMut(usize, usize, &str, DeclarationKind),
+    ) {
         if self.notation == Notation::Prose
             || at < self.done
             || !self.symbols.may_be(self.bytes, at, run, &mut self.fold)
@@ -234,7 +242,9 @@ impl<'a> LineScan<'a> {
             }
             from = end + 1;
         }
-        each_name(lines[0], &lines[1..count], self.notation, |name, kind| visit(start, name, kind));
+        each_name(lines[0], &lines[1..count], self.notation, |column, name, kind| {
+            visit(start, column, name, kind);
+        });
     }
 }
 
@@ -243,10 +253,10 @@ impl WordCounter {
     pub fn each_symbol(&self, bytes: &[u8], path: &str, mut visit: impl FnMut(SymbolHit<'_>)) {
         let mut scan = LineScan::new(&self.symbols, bytes, path);
         self.each_candidate(bytes, |at, run| {
-            scan.see(at, run, |line_start, name, kind| {
+            scan.see(at, run, |line_start, column, name, kind| {
                 let declared = self.symbols.declared_by(name, kind);
                 for symbol in (0..self.symbols.symbols.len()).filter(|symbol| declared.has(*symbol)) {
-                    visit(SymbolHit { symbol, line_start, name, kind });
+                    visit(SymbolHit { symbol, line_start, column, name, kind });
                 }
             });
         });
@@ -256,8 +266,13 @@ impl WordCounter {
 /// Lines that may belong to a signature.
 const LINES_BELOW: usize = 24;
 
-/// Calls `visit` with each name that a line declares, if it is not part of a longer run.
-fn each_name(line: &str, next: &[&str], notation: Notation, mut visit: impl FnMut(&str, DeclarationKind)) {
+/// Calls `visit` with each name that a line declares, if it is not part of a longer run: its column, the name, its kind.
+fn each_name(
+    line: &str,
+    next: &[&str],
+    notation: Notation,
+    mut visit: impl FnMut(usize, &str, DeclarationKind),
+) {
     let bytes = line.as_bytes();
     each_declaration(line, next, notation, &mut |name, kind| {
         let (mut start, mut end) = (name.start, name.end);
@@ -269,7 +284,7 @@ fn each_name(line: &str, next: &[&str], notation: Notation, mut visit: impl FnMu
         }
         let begins = start == 0 || !in_run(bytes[start - 1]);
         if start < end && begins && end_of_run(bytes, end) == end {
-            visit(&line[start..end], kind);
+            visit(start, &line[start..end], kind);
         }
     });
 }
@@ -283,7 +298,7 @@ pub(crate) fn each_sign(bytes: &[u8], path: &str, mut visit: impl FnMut(SymbolSi
     let lines: Vec<&str> = bytes.split(|&byte| byte == b'\n').map(beginning).collect();
     for (number, line) in lines.iter().enumerate() {
         let next = &lines[number + 1..lines.len().min(number + 1 + LINES_BELOW)];
-        each_name(line, next, notation, |name, kind| {
+        each_name(line, next, notation, |_, name, kind| {
             visit(match kind {
                 DeclarationKind::Definition => SymbolSign::Definition(name),
                 _ => SymbolSign::Declaration(name),

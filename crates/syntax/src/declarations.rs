@@ -154,6 +154,10 @@ pub fn each_declaration(
         if matches!(notation, Notation::Python | Notation::Script | Notation::Other) {
             data::keys(text, &mut found);
         }
+        // `'name': function name() {`
+        if notation == Notation::Script {
+            script::named_expressions(text, &mut found);
+        }
         return;
     }
     imported_as(text, &mut found);

@@ -215,13 +215,13 @@ impl DeclaredIn<'_> {
     fn best(&self, bytes: &[u8], counter: &WordCounter) -> Option<Candidate> {
         let text = String::from_utf8_lossy(bytes);
         let lines = split_lines(&text);
-        let mut hits: Vec<(usize, String, DeclarationKind)> = Vec::new();
+        let mut hits: Vec<(usize, usize, String, DeclarationKind)> = Vec::new();
         let (mut line, mut counted) = (0, 0);
         counter.each_symbol(bytes, &self.place.path, |hit: SymbolHit<'_>| {
             line += memchr::memchr_iter(b'\n', &bytes[counted..hit.line_start]).count();
             counted = hit.line_start;
             if hit.symbol == self.number {
-                hits.push((line, hit.name.to_owned(), hit.kind));
+                hits.push((line, hit.column, hit.name.to_owned(), hit.kind));
             }
         });
         if hits.is_empty() {
@@ -230,8 +230,7 @@ impl DeclaredIn<'_> {
         let outline = heuristic_outline(&lines, &|| false);
         let outlined = Outlined { lines: &lines, outline: &outline };
         let code = CodeLines::of(&lines, &self.place.path);
-        let candidates = hits.into_iter().filter_map(|(line, name, kind)| {
-            let column = lines[line].find(name.as_str()).unwrap_or(0);
+        let candidates = hits.into_iter().filter_map(|(line, column, name, kind)| {
             // A text may have a table of SQL or a flag; else it only looks like code.
             if !matches!(kind, DeclarationKind::Literal | DeclarationKind::Key)
                 && !code.is_code(&lines, line, column)
@@ -239,7 +238,7 @@ impl DeclaredIn<'_> {
                 return None;
             }
             let certainty = self.certainty(outlined, &code, line, &name, kind)?;
-            let (before, after) = (&lines[line][..column], &lines[line][column..]);
+            let (before, after) = lines[line].split_at_checked(column)?;
             let has_dollar =
                 before.ends_with('$') || after.get(name.len()..).is_some_and(|rest| rest.starts_with('$'));
             let is_dollar_missing = has_dollar != self.symbol.has_dollar;
@@ -338,6 +337,8 @@ impl DeclaredIn<'_> {
             DeclarationKind::Value if in_function && is_item(notation, &begins_with) => INNER,
             DeclarationKind::Value if in_function => 3,
             DeclarationKind::Value if is_type || is_top || notation == Notation::Go => 0,
+            // The outline does not know every form of a type: `class [[nodiscard]] Name<Derived<T>> {`.
+            DeclarationKind::Value if notation == Notation::CLike && is_in_record(lines, line, code) => 0,
             DeclarationKind::Value => 1,
             DeclarationKind::Variant
                 if is_in_enum(lines, line, code) || (notation == Notation::Go && !in_function) =>
@@ -456,6 +457,15 @@ fn is_in_enum(lines: &[&str], line: usize, code: &CodeLines) -> bool {
     has(lines[line])
         || code.bracket(line).is_some_and(is_opened_by)
         || lines[..line].iter().rev().take(FAR).find(outer).is_some_and(|opening| has(opening))
+}
+
+/// Whether a line is directly in the braces of a class, a struct, a union or a namespace.
+fn is_in_record(lines: &[&str], line: usize, code: &CodeLines) -> bool {
+    let Some((b'{', at)) = code.bracket(line) else { return false };
+    // Not the type of a parameter or of a value.
+    let head = lines[at].split(['(', '=']).next().unwrap_or_default();
+    let mut words = head.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.any(|word| matches!(word, "class" | "struct" | "union" | "namespace"))
 }
 
 fn ends_with_type(line: &str) -> bool {

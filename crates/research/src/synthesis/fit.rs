@@ -59,6 +59,8 @@ const STEPS: &[fn(&mut ResearchReport) -> bool] = &[
     |report| shorten(report, 1, 40),
     |report| shorten_question(report, 30),
     shorten_roots,
+    // Texts of characters that take several bytes.
+    |report| shorten(report, 1, 16),
 ];
 
 /// Bytes of the report's JSON, independent of measured times.

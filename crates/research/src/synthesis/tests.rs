@@ -252,3 +252,19 @@ fn a_report_is_complete_however_small_the_limit() {
     assert_eq!(json["locator"]["value"]["references"], serde_json::json!(["a.rs:1"]));
     assert!(json["synthesis"]["notes"].as_str().unwrap().contains("limit of 1 tokens"));
 }
+
+#[test]
+fn the_smallest_limit_holds_for_texts_of_wide_characters() {
+    let text = "é\"".repeat(150);
+    let path = format!("abc/{}:999", "f".repeat(40));
+    let found = ResearchFinding {
+        summary: text.clone(),
+        notes: vec![NoteFact::Text(text.clone()).into()],
+        ..finding(&[&path], &[&text])
+    };
+    let late = outcome(Err(RoleError::new(RoleErrorKind::ProviderError, text.clone())));
+    let all = [outcome(Ok(found)), late.clone(), late.clone(), late];
+    let mut cut = report(all.map(Some), true);
+    fit(&mut cut, 150);
+    assert!(tokens(&cut) <= 150, "{}: {}", tokens(&cut), serde_json::to_string(&cut).unwrap());
+}

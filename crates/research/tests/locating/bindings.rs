@@ -22,6 +22,7 @@ type <Pair>[T] = tuple[T, T]
 <Callback>: "TypeAlias" = int
 <Point> = namedtuple("Point", "x y")
 <square> = lambda x: x * x
+<halved>: Callable = lambda x: x / 2
 if (<chunk_size> := len("a")) > 1:
     pass
 try:
@@ -45,6 +46,7 @@ class <Shape>(
 
     def __init__(self, <!width>=1):
         self.<edge_length>: int = 0
+        self.<on_edge> = lambda edge: edge
         self._a, self.<edge_width> = 1, 2
 
     @staticmethod
@@ -120,6 +122,7 @@ fn caller<const <!WIDTH_LIMIT>: usize>(documented: u8) {
     struct <InnerState>;
     let (<left_part>, right_part) = (1, 2);
     let <closure_value> = |x: u8| x;
+    let <moved_closure> = move || {};
 }
 mod <inline_module> {
     pub fn <nested_call>() {}
@@ -165,6 +168,9 @@ type <Reader> interface {
 func (l *List[T]) <Push>(item T) {
 	<pushedCount>, err := 1, error(nil)
 	var <pendingCount> int
+	<pushLater> := func() {
+	}
+	var <pushFirst> = func() {}
 }
 
 func <Map>[T, U any](in []T) []U { return nil }
@@ -185,6 +191,10 @@ const (
 )
 
 type <HandlerFunc> func(int) error
+var <onClose> = func(code int) error {
+	return nil
+}
+var <onOpen> func(int) error = func(code int) error { return nil }
 type <Chan> <-chan int
 "#;
 
@@ -370,6 +380,87 @@ export const <useThing> = <T,>(x: T) => {
 }
 "#;
 
+/// Functions and classes that an expression names.
+const NAMED_EXPRESSIONS: &str = r#"
+defineGetter(req, 'sameAsText', function <sameAsText>(){
+  return 1
+})
+emitter.on('argument', function <argumentFunction>(event) {
+  return event
+})
+emitter.on("twoArguments", first, function <secondArgument> (event) {})
+emitter.on('ready', async function <asyncArgument>() {})
+emitter.on('items', function* <generatorArgument>() {})
+emitter.on('items', function *<spacedGenerator>() {})
+emitter.on('items', async function * <asyncGenerator>() {})
+emitter.on('sameOnOwnLine',
+  function <sameOnOwnLine>() {},
+)
+function withFunction(callback = function <defaultFunction>() {}) {}
+const withClass = (base = class <DefaultClass> {}) => base
+function make() {
+  if (first) return function <returnedFunction>() {}
+  if (second) return class <ReturnedClass> extends Base {}
+  if (third) return new (class <InstancedClass> {})()
+  if (fourth) return new class <BareInstanced> {}
+  return class <LastReturned> {
+    <methodInside>() {}
+  }
+}
+const list = [function <firstListed>() {}, function <secondListed>() {}, class <ListedClass> {}]
+const table = {
+  key: function <valueFunction>() {},
+  'quoted-name': function <quotedValue>() {},
+  "sameAsKey": function <sameAsKey>() {},
+  model: class <ValueClass> extends Base {},
+}
+const inline = { first: function <inlineValue>() {}, second: class <InlineClass> {} }
+;(function <immediate>() {})()
+!function <negated>() {}()
+void function <voided>() {}()
++(async function <asyncImmediate>() {})()
+module.exports = function <exportedFunction>() {}
+module.exports.handler = function <exportedMember>() {}
+exports = module.exports = class <ExportedClass> extends Base {
+}
+const assigned = function <assignedFunction>() {}
+const Assigned = class <AssignedClass> extends Base {}
+const chosen = first ? function <chosenFunction>() {} : function <otherFunction>() {}
+const either = first || class <FallbackClass> {}
+const arrow = (base) => class <ArrowClass> extends base {}
+const curried = (base) => function <arrowFunction>() {}
+register(class <ArgumentClass> {})
+register('SameClass', class <SameClass> extends Base {})
+customElements.define('my-element', class <ElementClass> extends HTMLElement {
+  <connected>() {}
+})
+const promise = new Promise(function <executor>(resolve) {
+  resolve()
+})
+const awaited = await (async function <awaitedFunction>() {})()
+const text = 'function <!quotedFunction>() {}'
+function <quotedFunction>() {}
+// register(class Commented {})
+class <Commented> {}
+const style = css('class <!styledClass> {')
+class <styledClass> {}
+"#;
+
+/// The same with types.
+const NAMED_TYPED_EXPRESSIONS: &str = r#"
+export const handler: Handler = wrap<string>(function <wrappedFunction>(this: void, x: string): string { return x })
+export default register('typedName', function <typedName><T>(x: T) { return x })
+export const model = define(class <GenericClass><T> implements Shape {
+  constructor(private readonly value: T) {}
+})
+export const made = new (class <MadeClass> extends Base<string> {})()
+export const cast = (function <castFunction>() {} as unknown) as Handler
+export const abstracted = abstract(class <AbstractArgument> extends Base {})
+function mixin<T extends Constructor>(base: T) {
+  return class <MixedClass> extends base {}
+}
+"#;
+
 const C: &str = r#"
 /*
 int documented(void) {
@@ -477,6 +568,7 @@ static const std::map<int, std::string> <kTable> = {
 template <typename T> concept <Hashable> = true;
 template <typename T> using <Vec> = std::vector<T>;
 auto <lambda> = [](int x) { return x; };
+const auto <captured> = [&](int x) -> int { return x; };
 void <defaulted>(int a, int <!late> = 3) {
   using <LocalContainer> = int;
   for (const auto& lambda : list) {}
@@ -533,11 +625,13 @@ final class <Quoted><T extends Comparable<T>>
   }
   Quoted(T <!first>) {}
   void <packagePrivate>() {}
+  static final Function<String, Integer> <MEASURE> = text -> text.length();
   <T> T <generic>(
       Class<T> quoted,
       int codes)
       throws IOException {
     final int <localValue> = 1;
+    Runnable <localTask> = () -> {};
     for (String codes : list) {}
     try (Reader others = open()) {} catch (IOException annotated) {}
     return null;
@@ -608,6 +702,12 @@ fn every_binding_of_go() {
 #[test]
 fn every_binding_of_javascript() {
     check_bindings("src/bindings.js", SCRIPT);
+}
+
+#[test]
+fn every_name_inside_of_an_expression() {
+    check_bindings("src/expressions.js", NAMED_EXPRESSIONS);
+    check_bindings("src/expressions.ts", NAMED_TYPED_EXPRESSIONS);
 }
 
 #[test]

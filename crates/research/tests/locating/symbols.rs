@@ -553,3 +553,34 @@ fn an_index_changes_no_answer() {
         }
     }
 }
+
+#[test]
+fn a_function_is_found_where_a_text_before_it_has_its_name() {
+    let files = [
+        (
+            "lib/request.js",
+            "var req = {}\n\n/**\n * The protocol.\n */\ndefineGetter(req, 'protocol', function protocol(){\n  return 1\n})\n\n\
+             defineGetter(req, 'subdomains', function subdomains() {\n  var subdomains = list()\n  return subdomains\n})\n",
+        ),
+        ("examples/client.js", "var subdomains = new Request()\n"),
+        (
+            "test/req.protocol.js",
+            "describe('req', function () {\n  describe('.protocol', function () {})\n})\n",
+        ),
+    ];
+    check(&files, &BOTH, &[("protocol", "lib/request.js:6"), ("subdomains", "lib/request.js:10")]);
+}
+
+#[test]
+fn members_of_a_specialised_class_are_declared_in_it() {
+    let files = [
+        ("src/actions.h", "struct Action {\n  std::tuple<Params...> params;\n};\n"),
+        (
+            "src/matchers.h",
+            "template <template <typename...> class Derived, typename... Ts>\n\
+             class [[nodiscard]] MatcherBase<Derived<Ts...>> {\n public:\n  explicit MatcherBase(Ts... params)\n      : \
+             params_(std::forward<Ts>(params)...) {}\n\n private:\n  const std::tuple<Ts...> params_;\n};\n",
+        ),
+    ];
+    check(&files, &BOTH, &[("params_", "src/matchers.h:8"), ("params", "src/actions.h:2")]);
+}

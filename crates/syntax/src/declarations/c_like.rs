@@ -85,11 +85,12 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
     declarator(text, next, &mut shifted);
 }
 
-/// The text after `[[attributes]]`, `__attribute__((…))` and `extern "C"`; none when it begins with none of them.
+/// The text after `[[attributes]]`, `__attribute__((…))`, `extern "C"` and the type parameters of a method; none when it begins with
+/// none of them.
 fn past_attributes_and_linkage(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
-        let after = if rest.starts_with("[[") {
+        let after = if rest.starts_with("[[") || rest.starts_with('<') {
             past_brackets(rest, 0).map(|end| &rest[end..])
         } else if rest.starts_with("__attribute__((") {
             past_brackets(rest, "__attribute__".len()).map(|end| &rest[end..])

@@ -14,19 +14,58 @@ pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
         return declarations(text_after, next, shifted);
     }
     inline_keys(text, found);
-    // A function with a name as a value: `define(request, 'secure', function secure() {`.
-    let mut from = 0;
-    while let Some(position) = text[from..].find("function ") {
-        let at = from + position + "function ".len();
-        let before = text[..from + position]
-            .ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '.');
-        if let Some(name) = identifier(text, at).filter(|_| !before)
+    named_functions(text, found);
+    members(text, next, found);
+    named_classes(text, found);
+}
+
+/// Functions and classes that an expression names, wherever in the line it is.
+pub(super) fn named_expressions(text: &str, found: &mut Found<'_>) {
+    named_functions(text, found);
+    named_classes(text, found);
+}
+
+/// `define(request, 'secure', function secure() {`, `return function* items() {`.
+fn named_functions(text: &str, found: &mut Found<'_>) {
+    each_after(text, "function", &mut |at| {
+        let from = text.len() - text[at..].trim_start_matches([' ', '*']).len();
+        if let Some(name) = identifier(text, from).filter(|name| name.start > at)
             && text[name.end..].trim_ascii_start().starts_with(['(', '<'])
         {
             found(name, DeclarationKind::Definition);
         }
-        from = at;
+    });
+}
+
+/// `register(class Name {`, `return class Name extends Base {`, `new (class Name {`.
+fn named_classes(text: &str, found: &mut Found<'_>) {
+    each_after(text, "class", &mut |at| {
+        let from = text.len() - text[at..].trim_ascii_start().len();
+        let Some(name) = identifier(text, from).filter(|name| name.start > at) else { return };
+        let rest = text[name.end..].trim_ascii_start();
+        // Without a name, `class extends Base {`.
+        let is_keyword = matches!(&text[name.clone()], "extends" | "implements");
+        let goes_on = matches!(first_word(rest).0, "extends" | "implements");
+        if !is_keyword && (goes_on || rest.starts_with(['{', '<']) || rest.is_empty()) {
+            found(name, DeclarationKind::Definition);
+        }
+    });
+}
+
+/// Calls `visit` with the end of each occurrence of a keyword.
+fn each_after(text: &str, keyword: &str, visit: &mut dyn FnMut(usize)) {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#');
+    for (at, _) in text.match_indices(keyword) {
+        let end = at + keyword.len();
+        // An object is spread with three dots.
+        let before = text[..at].strip_suffix("...").unwrap_or(&text[..at]);
+        if !before.ends_with(is_part) && text[end..].starts_with([' ', '*']) {
+            visit(end);
+        }
     }
+}
+
+fn members(text: &str, next: &[&str], found: &mut Found<'_>) {
     if let Some(name) = open_type_name(text) {
         return found(name, DeclarationKind::Definition);
     }
