@@ -154,7 +154,8 @@ fn second_calls(agent: TestClient) -> Vec<Call> {
         // OpenCode puts quotes around its prompt.
         let own = sessions
             .filter(|session| session["snippet"].as_str().is_some_and(|words| words.contains(PROMPT)));
-        let earlier = own.min_by_key(|session| session["start_time"].as_str().map(str::to_owned));
+        // Both may have started within the same second, but the earlier one had more calls.
+        let earlier = own.max_by_key(|session| session["total_tokens"].as_u64());
         earlier.unwrap_or_else(|| panic!("not listed: {}", answers[0]))["id"].clone()
     };
     let of_session = move |tool, most, others: Value| {
