@@ -48,9 +48,9 @@ impl Client {
                 display_name: "Claude Code",
                 install_command: "npm install -g @anthropic-ai/claude-code",
                 output_chars: 30_000,
-                shown_window: 25_000,
+                shown_window: 50_000,
                 // It may clear all but the last five results, if that frees 20,000 tokens. Its estimate of them may be a third
-                // above ours.
+                // above ours. The cache shows whether it did.
                 shown_results: 5,
                 cleared_tokens: 15_000,
             },
@@ -127,7 +127,7 @@ impl Client {
         self.facts().output_chars
     }
 
-    /// Tokens of tool results, the latest ones, that are certain to be in the model's context unless it was compacted.
+    /// Tokens of tool results, the latest ones, that are in the model's context unless it was compacted or they were cleared.
     pub fn shown_window(self) -> usize {
         self.facts().shown_window
     }

@@ -16,15 +16,16 @@ use crate::context::each_event_of;
 const MORE_RESULTS: usize = 8;
 /// Of older messages of the agent, only the last counts, but messages may be blank.
 const OLDER_MESSAGES: usize = 8;
-/// Bytes of lines with older results, up to which these count too if they are all there. A line has its result about twice.
-pub(crate) const OLDER_RESULT_BYTES: usize = 150_000;
+/// Bytes of lines with older results, which count too as far as they are certain to be in the context. A line has its result about
+/// twice.
+pub(crate) const OLDER_RESULT_BYTES: usize = 400_000;
 
 /// The lines that count, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClaudeBranch<'a> {
     /// Older ones, for the latest messages.
     pub(crate) messages: Vec<&'a str>,
-    /// Those with the last results, since the client last cleared some from the model's context.
+    /// Those with the last results, since the client last wrote that it cleared some from the model's context.
     pub(crate) recent: Vec<&'a str>,
     /// Whether these are all results since the last compaction.
     pub(crate) has_all_results: bool,
@@ -70,7 +71,6 @@ impl<'a> ClaudeBranch<'a> {
         let mut reader = BranchReader {
             path,
             recent: Vec::new(),
-            older: Vec::new(),
             messages: Vec::new(),
             results_left: results.saturating_add(MORE_RESULTS),
             older_bytes_left: older_bytes,
@@ -82,6 +82,8 @@ impl<'a> ClaudeBranch<'a> {
         let mut has_start = false;
         // Records that come after a record that they lead to.
         let mut skipped: HashMap<Cow<'a, str>, (usize, &'a str)> = HashMap::new();
+        // Of parallel calls, only the last result leads to the next message. The others are found by the calls that they follow.
+        let mut results: HashMap<Cow<'a, str>, Vec<Cow<'a, str>>> = HashMap::new();
         for (index, line) in tail.lines().rev().enumerate() {
             if reader.is_done() {
                 break;
@@ -91,15 +93,27 @@ impl<'a> ClaudeBranch<'a> {
             }
             let Some(TreeNode { uuid: Some(uuid), parent }) = TreeNode::of(line) else { continue };
             if is_started && wanted.as_ref() != Some(&uuid) {
+                if let Some(parent) = parent.filter(|_| has(line, "\"tool_result\"")) {
+                    results.entry(parent).or_default().push(uuid.clone());
+                }
                 skipped.insert(uuid, (index, line));
                 continue;
             }
             is_started = true;
-            reader.take(index, line);
-            wanted = parent;
-            while let Some((index, line)) = wanted.as_ref().and_then(|uuid| skipped.remove(uuid)) {
+            let mut next = Some((uuid, parent, index, line));
+            while let Some((uuid, parent, index, line)) = next {
+                for result in results.remove(&uuid).unwrap_or_default() {
+                    if let Some((index, line)) = skipped.remove(&result) {
+                        reader.take(index, line);
+                    }
+                }
                 reader.take(index, line);
-                wanted = TreeNode::of(line).and_then(|node| node.parent);
+                wanted = parent;
+                next = wanted.as_ref().and_then(|uuid| skipped.remove_entry(uuid)).map(
+                    |(uuid, (index, line))| {
+                        (uuid, TreeNode::of(line).and_then(|node| node.parent), index, line)
+                    },
+                );
             }
             if wanted.is_none() {
                 has_start = true;
@@ -107,9 +121,6 @@ impl<'a> ClaudeBranch<'a> {
             }
         }
         let has_all_results = has_start && reader.has_results_left();
-        if has_all_results {
-            reader.recent.append(&mut reader.older);
-        }
         let in_order = |mut lines: Vec<(usize, &'a str)>| {
             lines.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
             lines.into_iter().map(|(_, line)| line).collect()
@@ -132,8 +143,6 @@ struct BranchReader<'a, 'p> {
     path: &'p Path,
     /// With their places, counted from the end.
     recent: Vec<(usize, &'a str)>,
-    /// Before these, parsed only if they are all there.
-    older: Vec<(usize, &'a str)>,
     messages: Vec<(usize, &'a str)>,
     results_left: usize,
     older_bytes_left: usize,
@@ -156,15 +165,14 @@ impl<'a> BranchReader<'a, '_> {
         if !has_result && !is_agent && !self.has_person {
             self.has_person = self.is_of_person(line);
         }
-        if self.results_left > 0 {
-            self.results_left -= usize::from(has_result);
+        if self.has_results_left() {
+            if has_result && self.results_left > 0 {
+                self.results_left -= 1;
+            } else if has_result {
+                self.older_bytes_left = self.older_bytes_left.saturating_sub(line.len());
+            }
             self.recent.push((index, line));
             return;
-        }
-        if self.older_bytes_left > 0 {
-            self.older_bytes_left =
-                self.older_bytes_left.saturating_sub(if has_result { line.len() } else { 0 });
-            self.older.push((index, line));
         }
         if is_agent {
             let has_words = has(line, "\"type\":\"text\"") || has(line, "\"type\":\"thinking\"");
@@ -211,6 +219,41 @@ mod tests {
             assert_eq!(TreeNode::found_in(line).is_some(), is_found, "{line}");
             assert_eq!(TreeNode::of(line), parsed, "{line}");
         }
+    }
+
+    #[test]
+    fn results_of_parallel_calls_are_all_there() {
+        let record = |uuid: &str, parent: &str, role: &str, content: &str| {
+            format!(
+                r#"{{"parentUuid":"{parent}","type":"{role}","uuid":"{uuid}","sessionId":"s","message":{{"role":"{role}","content":{content}}}}}"#
+            )
+        };
+        let call = |uuid: &str, parent: &str| {
+            let content = format!(r#"[{{"type":"tool_use","id":"t{uuid}","name":"Bash","input":{{}}}}]"#);
+            record(uuid, parent, "assistant", &content)
+        };
+        let result = |uuid: &str, parent: &str| {
+            let content = format!(r#"[{{"type":"tool_result","tool_use_id":"t{parent}","content":"done"}}]"#);
+            record(uuid, parent, "user", &content)
+        };
+        let lines = [
+            record("u", "", "user", r#""why?""#),
+            // Rewound, with its result.
+            call("x", "u"),
+            result("rx", "x"),
+            call("a", "u"),
+            call("b", "a"),
+            call("c", "b"),
+            result("ra", "a"),
+            result("rc", "c"),
+            result("rb", "b"),
+            call("d", "rc"),
+            result("rd", "d"),
+        ];
+        let tail = lines.join("\n");
+        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), 5, 0);
+        let expected: Vec<&str> = [0, 3, 4, 5, 6, 7, 8, 9, 10].map(|line| lines[line].as_str()).to_vec();
+        assert_eq!(branch.recent, expected);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! ended. Read from the end of the client's log, since a hook has only milliseconds.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,14 @@ use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
 use tamis_logs::reading::{LogItem, each_event, reader_of};
 use tamis_logs::tool_kinds::{CallDetails, written_texts};
-use tamis_prune::ShownMemory;
+use tamis_logs::usage::{Claim, PromptTokens};
+use tamis_prune::{SentPrompt, ShownMemory};
 use tamis_text::strip_line_numbers;
 
 use crate::claude_branch::{ClaudeBranch, OLDER_RESULT_BYTES};
 use crate::payload::HookPayload;
 
-/// How much of a log is read: many times what counts as shown.
+/// How much of a log is read: more than twice what counts as shown, since results are in it twice.
 const TAIL_BYTES: u64 = 1 << 20;
 /// The first line of a log of Gemini CLI, without which the others are not read.
 const LONGEST_HEAD: u64 = 64 << 10;
@@ -161,6 +162,10 @@ enum SessionText {
         label: String,
         text: String,
     },
+    Request {
+        prompt: Option<PromptTokens>,
+        model: String,
+    },
 }
 
 /// Takes in the events of a log, the last of which count.
@@ -173,8 +178,12 @@ struct Collector {
     has_all_results: bool,
     /// The call whose output is being pruned: it was not shown yet.
     call_id: Option<String>,
+    /// Whether that call is in the log.
+    has_call: bool,
     /// What each call was about, by its id.
     calls: HashMap<String, String>,
+    /// Requests are reported several times, once for each part of the answer.
+    requests: HashSet<u64>,
 }
 
 impl Collector {
@@ -187,7 +196,9 @@ impl Collector {
             texts: Vec::new(),
             has_all_results: false,
             call_id,
+            has_call: false,
             calls: HashMap::new(),
+            requests: HashSet::new(),
         }
     }
 
@@ -200,6 +211,13 @@ impl Collector {
             match text {
                 SessionText::Written { label, texts } => memory.add_call(&label, texts),
                 SessionText::Result { label, text } => memory.add(label, text, &[]),
+                SessionText::Request { prompt, model } if self.has_call => {
+                    let tokens = prompt.map_or(0, |prompt| prompt.all);
+                    let cached_tokens = prompt.map_or(0, |prompt| prompt.cached);
+                    memory.add_request(SentPrompt { tokens, cached_tokens, model: &model });
+                }
+                // The latest request, which may have cleared something, is not in the log yet.
+                SessionText::Request { .. } => {}
             }
         }
         self.session.memory = Some(memory);
@@ -264,6 +282,7 @@ impl Collector {
                 let label = details.target().unwrap_or(&call.name).to_owned();
                 let texts = written_texts(&details, &arguments);
                 self.texts.push(SessionText::Written { label: label.clone(), texts });
+                self.has_call |= call.id.is_some() && call.id.as_deref() == self.call_id.as_deref();
                 self.calls.extend(call.id.as_ref().map(|id| (id.to_string(), label)));
             }
             EventBody::ToolResult(result) => {
@@ -271,13 +290,25 @@ impl Collector {
                 if id.is_some() && id == self.call_id.as_deref() {
                     return;
                 }
-                let label = id.and_then(|id| self.calls.remove(id)).unwrap_or_default();
+                // Of the first results that are read, the calls may be missing, and with them what is known of their requests.
+                let Some(label) = id.map_or(Some(String::new()), |id| self.calls.remove(id)) else { return };
                 let text = output_of(&result.content);
                 let text = strip_line_numbers(&text).into_owned();
                 self.texts.push(SessionText::Result { label, text });
             }
             EventBody::Compaction(_) | EventBody::Summary(_) => self.texts.clear(),
-            EventBody::TokenUsage(_) | EventBody::Notification(_) => {}
+            EventBody::TokenUsage(report) => {
+                let is_first = match report.claim {
+                    Claim::Request(key) => self.requests.insert(key),
+                    Claim::Once => true,
+                    Claim::Excluded(_) => false,
+                };
+                if is_first {
+                    let model = report.model.as_deref().unwrap_or_default().to_owned();
+                    self.texts.push(SessionText::Request { prompt: report.prompt, model });
+                }
+            }
+            EventBody::Notification(_) => {}
         }
     }
 }

@@ -166,7 +166,6 @@ impl Hook<'_> {
         if self.client == Client::Gemini && text.len() > limit && text.chars().count() > limit {
             return Err(LeftReason::CutByClient);
         }
-        let details = CallDetails::of(payload.tool(), &payload.arguments());
         let call = details.words.as_deref().or(details.paths.first().map(String::as_str)).unwrap_or_default();
         let goal = overheard_goal(session.messages.agent(), call, session.messages.person());
         if goal.is_empty() {
@@ -177,7 +176,7 @@ impl Hook<'_> {
         let request = PruneRequest {
             text,
             goal: &goal,
-            kind: TextKind::detect(text),
+            kind: TextKind::detect_for_call(text, call),
             options: PruneOptions {
                 keep_first_lines: tool_text.keep_first_lines,
                 timeout: left,

@@ -167,9 +167,15 @@ fn tools_that_are_switched_off_are_not_pruned() {
     ] {
         let skip_tools = &["Grep".to_owned(), skipped.to_owned()];
         let deadline = Instant::now() + Duration::from_secs(60);
-        let (client, sieve) = (Client::ClaudeCode, &fixture.sieve);
-        let hook =
-            Hook { client, sieve, calls: None, min_chars: 1_000, skip_tools, redacts: false, deadline };
+        let hook = Hook {
+            client: Client::ClaudeCode,
+            sieve: &fixture.sieve,
+            calls: None,
+            min_chars: 1_000,
+            skip_tools,
+            redacts: false,
+            deadline,
+        };
         assert_eq!(hook.run(&payload.to_string()).outcome, outcome, "{skipped}");
     }
 }
@@ -230,6 +236,29 @@ fn what_is_not_for_the_hook_stays_as_it_is() {
     }
     // Nothing was stored for any of them.
     assert_eq!(fixture.sieve.recent_prunes(10).unwrap(), []);
+}
+
+/// An agent follows what a document says, so each of its lines counts, also in examples and tags.
+#[test]
+fn documents_stay_whole_although_they_look_like_code() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let mut text =
+        String::from("fn why_the_build_fails(build: &Build) -> Cause {\n    build.fail().cause()\n}\n\n");
+    for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
+        let rows = (0..30)
+            .map(|row| format!("    {subject}.corner({row}).stroke(canvas, Colour::Sepia);\n"))
+            .collect::<String>();
+        text += &format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n{rows}}}\n\n");
+    }
+    let outcome = |command: &str| {
+        let payload = claude_call(&log, "Bash", json!({"command": command}), bash_response(&text));
+        fixture.run(Client::ClaudeCode, &payload).outcome
+    };
+    assert_eq!(outcome("cat src/build.rs"), HookOutcome::Pruned);
+    for command in ["cat .claude/skills/build/workflow.md", "sed -n '1,500p' workflow.xml"] {
+        assert_eq!(outcome(command), HookOutcome::Left(LeftReason::NothingToCut), "{command}");
+    }
 }
 
 /// A file that the model is shown by `cat`, as a result in Claude Code's log.
@@ -301,6 +330,34 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
     let mut of_a_long_log = claude_log();
     of_a_long_log.insert(1, json!({"type": "progress", "data": "x".repeat(2 << 20)}));
     of_a_long_log.extend(six_results_ago("done").into_iter().skip(claude_log().len()));
+    // A request that was cached so far that it has the result shows that it was not cleared.
+    let with_usage = |mut lines: Vec<Value>, is_cached: &dyn Fn(usize) -> bool| {
+        let mut request = 0;
+        for line in lines.iter_mut().filter(|line| line["type"] == "assistant") {
+            request += 1;
+            let (prompt, cached) =
+                (20_000 * request, if is_cached(request) { 20_000 * (request - 1) } else { 0 });
+            line["message"]["id"] = format!("msg_{request}").into();
+            line["requestId"] = format!("req_{request}").into();
+            line["message"]["usage"] = json!({"input_tokens": 3, "cache_read_input_tokens": cached,
+                "cache_creation_input_tokens": prompt - cached - 3, "output_tokens": 50});
+        }
+        lines
+    };
+    let confirmed = with_usage(long_ago.clone(), &|_| true);
+    let not_confirmed = with_usage(long_ago.clone(), &|request| request != 9);
+    // Another record of the same message, after the result of its first call, reports the same request again.
+    let mut same_request = with_usage(long_ago.clone(), &|_| true);
+    for line in same_request.iter_mut().filter(|line| line["type"] == "assistant") {
+        line["message"]["id"] = "msg_1".into();
+        line["requestId"] = "req_1".into();
+        line["message"]["usage"] =
+            json!({"input_tokens": 3, "cache_read_input_tokens": 19_997, "output_tokens": 50});
+    }
+    // The call itself is not in the log yet, and neither is the request that it came from.
+    let mut without_call = with_usage(long_ago.clone(), &|_| true);
+    without_call.pop();
+    without_call.remove(1);
     let mut edited = last("r1");
     edited["message"]["context_management"] =
         json!({"applied_edits": [{"type": "clear_tool_uses_20250919"}]});
@@ -312,6 +369,10 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
         ("in context", in_context, true),
         ("written by the agent", written_before, true),
         ("six results ago", long_ago, false),
+        ("six results ago, cached since", confirmed, true),
+        ("six results ago, not cached once", not_confirmed, false),
+        ("six results ago, of one request", same_request, false),
+        ("six results ago, before the call is logged", without_call, false),
         ("six small results ago", not_cleared, true),
         ("six results ago in a long log", of_a_long_log, false),
         ("cleared", cleared, false),
@@ -711,9 +772,15 @@ fn a_hook_that_is_installed_twice_acts_once() {
         let run = || {
             let calls = HookCalls::new(DataDir::at(fixture.path("data")));
             let deadline = Instant::now() + Duration::from_secs(60);
-            let (sieve, calls) = (&fixture.sieve, Some(&calls));
-            let hook =
-                Hook { client, sieve, calls, min_chars: 1_000, skip_tools: &[], redacts: false, deadline };
+            let hook = Hook {
+                client,
+                sieve: &fixture.sieve,
+                calls: Some(&calls),
+                min_chars: 1_000,
+                skip_tools: &[],
+                redacts: false,
+                deadline,
+            };
             hook.run(&payload.to_string()).outcome
         };
         // At the same time, as clients run them.

@@ -66,6 +66,16 @@ pub struct UsageReport<'a> {
     pub tokens: Tokens,
     pub model: Option<Cow<'a, str>>,
     pub claim: Claim,
+    /// Of a single request, where the log tells it apart from others.
+    pub prompt: Option<PromptTokens>,
+}
+
+/// Tokens of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptTokens {
+    pub all: u64,
+    /// Those that were in the provider's cache, from the first one on.
+    pub cached: u64,
 }
 
 /// What a report claims to be.

@@ -46,7 +46,7 @@ pub use goal::overheard_goal;
 pub use large::{LargeSelector, LargeSurvey, LargeVerdict};
 pub use plain_text::PlainText;
 pub use reason::{CutCause, CutPlace, CutReason};
-pub use shown::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
+pub use shown::{LEAST_SHOWN_LINES, SentPrompt, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
 pub const ENGINE_VERSION: &str = "skimmer-5";

@@ -1,8 +1,13 @@
 //! What a session was already shown: which lines of a new tool result its model has read or written word for word, and where.
 //!
 //! The memory holds the latest tool results, and the latest texts that the agent wrote in its calls, each up to a number of
-//! tokens. It hashes nothing until it is queried: most results of a long transcript leave it again unseen. A query hashes the lines of the memory and of the text, looks up each six lines of
-//! the text among those of the memory, and compares the lines themselves before it reports them.
+//! tokens. It hashes nothing until it is queried: most results of a long transcript leave it again unseen. A query hashes the
+//! lines of the memory and of the text, looks up each six lines of the text among those of the memory, and compares the lines
+//! themselves before it reports them.
+//!
+//! A client may clear old results from the context without a word in its log. But providers cache prompts by their beginning, and
+//! logs say how much of each prompt was cached. A prompt that was cached up to where an earlier one ended begins with the same
+//! tokens, so every result in that part is still there. This holds if the log has every request that cleared something.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
@@ -17,6 +22,10 @@ const LEAST_WORDED_LINES: usize = 3;
 const MOST_PLACES: usize = 8;
 /// As [`tamis_text::estimate_tokens`] counts them.
 const BYTES_PER_TOKEN: usize = 4;
+/// Tokens at the end of a prompt that are never cached: those that end a message. A run that is worth its marker has more.
+const UNCACHED_TOKENS: u64 = 16;
+/// More than any text has on average, so that what is new in a prompt is not overestimated.
+const MOST_BYTES_PER_TOKEN: usize = 8;
 
 /// What a model has in its context: tool results, and what the agent itself wrote. The caller adds each text as it was sent, and
 /// forgets all of them when the context is compacted.
@@ -30,8 +39,10 @@ pub struct ShownMemory {
     /// Since the last compaction.
     result_count: usize,
     call_count: usize,
-    /// Shown bytes of all results since the last compaction but the latest `kept_results`, held or not.
-    older_bytes: usize,
+    /// Shown bytes of all results since the last compaction, held or not.
+    result_bytes: usize,
+    last_prompt_tokens: u64,
+    last_model: String,
 }
 
 /// Texts of one kind, the oldest first.
@@ -53,6 +64,31 @@ struct ShownText {
     /// The number of the result, or of the call in which the agent wrote it. Counted from 1.
     number: usize,
     is_written: bool,
+    sent: Sent,
+}
+
+/// Whether a result is in the prompts that the model was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    /// No request followed.
+    NotYet,
+    /// In the latest request, whose prompt has this many tokens.
+    Once { prompt_tokens: u64 },
+    /// In all requests since one with a prompt of this many tokens: each was cached at least that far.
+    Confirmed { prompt_tokens: u64 },
+    /// A request was not cached that far: the result may have been cleared.
+    Unknown,
+}
+
+/// The prompt of a request to the model, as the log reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentPrompt<'a> {
+    /// 0 if that is not known.
+    pub tokens: u64,
+    /// Tokens that were in the provider's cache, from the first one on.
+    pub cached_tokens: u64,
+    /// Models count tokens differently.
+    pub model: &'a str,
 }
 
 /// Neighbouring lines of a text that were shown before, word for word.
@@ -88,13 +124,15 @@ impl ShownMemory {
             written: ShownTexts::default(),
             result_count: 0,
             call_count: 0,
-            older_bytes: 0,
+            result_bytes: 0,
+            last_prompt_tokens: 0,
+            last_model: String::new(),
         }
     }
 
     /// The same memory for a client that may clear all results but the latest `kept_results`, if the others have at
-    /// least `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then.
-    /// What the agent wrote stays.
+    /// least `least_cleared_tokens` tokens together. It may do so at any time from then on, so only the latest results count then,
+    /// and those that [requests](ShownMemory::add_request) have confirmed. What the agent wrote stays.
     pub fn with_clearing(self, kept_results: usize, least_cleared_tokens: usize) -> ShownMemory {
         let least_cleared_bytes = least_cleared_tokens.saturating_mul(BYTES_PER_TOKEN);
         ShownMemory { kept_results, least_cleared_bytes, ..self }
@@ -110,19 +148,44 @@ impl ShownMemory {
             bytes: 0,
             number: self.result_count,
             is_written: false,
+            sent: Sent::NotYet,
         };
         result.bytes = result.shown_lines().map(|(_, line)| line.len() + 1).sum();
+        self.result_bytes += result.bytes;
         self.results.push(result);
-        if let Some(older) = self.results.list.len().checked_sub(self.kept_results.saturating_add(1)) {
-            self.older_bytes += self.results.list[older].bytes;
+        while self.results.exceeds(self.window_bytes) {
+            self.results.drop_oldest();
         }
-        let may_be_cleared = self.older_bytes >= self.least_cleared_bytes;
-        while self.results.exceeds(self.window_bytes)
-            || may_be_cleared && self.results.list.len() > self.kept_results
-        {
-            let is_kept = self.results.list.len() <= self.kept_results;
-            let dropped = self.results.drop_oldest();
-            self.older_bytes += if is_kept { dropped } else { 0 };
+    }
+
+    /// Adds a request to the model, once, after all results that are in its prompt.
+    pub fn add_request(&mut self, prompt: SentPrompt<'_>) {
+        let first_kept = self.first_kept_result();
+        let new = self.results.list.iter().filter(|result| result.sent == Sent::NotYet);
+        let new_tokens = new.map(|result| result.bytes).sum::<usize>() / MOST_BYTES_PER_TOKEN;
+        // A prompt grows by what is new, unless the client has removed something.
+        let least_tokens = self.last_prompt_tokens.saturating_add(new_tokens as u64);
+        let is_continued = prompt.tokens.saturating_add(UNCACHED_TOKENS) >= least_tokens
+            && prompt.model == self.last_model
+            && prompt.cached_tokens > 0;
+        let cached_end = if is_continued { prompt.cached_tokens.saturating_add(UNCACHED_TOKENS) } else { 0 };
+        self.last_prompt_tokens = prompt.tokens;
+        if self.last_model != prompt.model {
+            prompt.model.clone_into(&mut self.last_model);
+        }
+        for result in &mut self.results.list {
+            let is_kept = result.number >= first_kept;
+            result.sent = match result.sent {
+                Sent::Once { prompt_tokens } | Sent::Confirmed { prompt_tokens }
+                    if prompt_tokens <= cached_end =>
+                {
+                    Sent::Confirmed { prompt_tokens }
+                }
+                Sent::NotYet if prompt.tokens == 0 => Sent::NotYet,
+                // Of many new results, the first may be cleared before they are sent.
+                _ if is_kept && prompt.tokens > 0 => Sent::Once { prompt_tokens: prompt.tokens },
+                _ => Sent::Unknown,
+            };
         }
     }
 
@@ -131,7 +194,16 @@ impl ShownMemory {
         self.call_count += 1;
         for text in texts {
             let (label, number, bytes) = (label.to_owned(), self.call_count, text.len() + 1);
-            self.written.push(ShownText { label, text, cuts: Vec::new(), bytes, number, is_written: true });
+            let sent = Sent::NotYet;
+            self.written.push(ShownText {
+                label,
+                text,
+                cuts: Vec::new(),
+                bytes,
+                number,
+                is_written: true,
+                sent,
+            });
         }
         while self.written.exceeds(self.window_bytes) {
             self.written.drop_oldest();
@@ -144,7 +216,20 @@ impl ShownMemory {
         self.written = ShownTexts::default();
         self.result_count = 0;
         self.call_count = 0;
-        self.older_bytes = 0;
+        self.result_bytes = 0;
+        self.last_prompt_tokens = 0;
+    }
+
+    /// The number of the first result that the client has certainly not cleared, because it keeps the latest. Earlier ones may be
+    /// [confirmed](Sent::Confirmed).
+    fn first_kept_result(&self) -> usize {
+        if self.kept_results == usize::MAX {
+            return 0;
+        }
+        let latest = self.results.list.iter().rev().take(self.kept_results);
+        let older_bytes = self.result_bytes - latest.map(|result| result.bytes).sum::<usize>();
+        let may_be_cleared = older_bytes >= self.least_cleared_bytes;
+        if may_be_cleared { (self.result_count + 1).saturating_sub(self.kept_results) } else { 0 }
     }
 
     /// The runs of a text that were shown, in order and without overlaps. Each is as long as the text and the place allow, and
@@ -189,11 +274,8 @@ impl ShownTexts {
         self.list.front().is_some_and(|oldest| self.bytes - oldest.bytes >= window_bytes)
     }
 
-    /// Drops the oldest text, and returns its bytes.
-    fn drop_oldest(&mut self) -> usize {
-        let bytes = self.list.pop_front().map_or(0, |oldest| oldest.bytes);
-        self.bytes -= bytes;
-        bytes
+    fn drop_oldest(&mut self) {
+        self.bytes -= self.list.pop_front().map_or(0, |oldest| oldest.bytes);
     }
 
     /// Bytes of the oldest text that are out of the window.
@@ -256,6 +338,10 @@ struct ShownIndex<'a> {
 impl<'a> ShownIndex<'a> {
     fn read(memory: &'a ShownMemory) -> ShownIndex<'a> {
         let (results, written) = (&memory.results, &memory.written);
+        let first_kept = memory.first_kept_result();
+        let is_certain = |text: &ShownText| {
+            text.is_written || text.number >= first_kept || matches!(text.sent, Sent::Confirmed { .. })
+        };
         let mut excess = [results, written].map(|texts| texts.excess(memory.window_bytes));
         let mut texts: Vec<&ShownText> = results.list.iter().chain(&written.list).collect();
         texts.sort_by_key(|text| (text.number, !text.is_written));
@@ -268,6 +354,9 @@ impl<'a> ShownIndex<'a> {
                 if *excess > 0 {
                     *excess = excess.saturating_sub(text.len() + 1);
                     continue;
+                }
+                if !is_certain(of) {
+                    break;
                 }
                 if let Some(before) = lines.last_mut()
                     && std::ptr::eq(before.of, of)

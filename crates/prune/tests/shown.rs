@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use proptest::prelude::*;
-use tamis_prune::{LEAST_SHOWN_LINES, ShownMemory, ShownPlace, ShownRun};
+use tamis_prune::{LEAST_SHOWN_LINES, SentPrompt, ShownMemory, ShownPlace, ShownRun};
 
 fn numbered(numbers: impl Iterator<Item = usize>) -> String {
     numbers.map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n")
@@ -164,6 +164,96 @@ fn what_a_client_may_have_cleared_is_not_reported() {
     assert_eq!(memory.runs(&small), [run(1, 10, "small", 4, 1)]);
 }
 
+fn prompt(tokens: u64, cached_tokens: u64) -> SentPrompt<'static> {
+    SentPrompt { tokens, cached_tokens, model: "m" }
+}
+
+#[test]
+fn a_cached_prompt_confirms_the_results_in_it() {
+    let (old, small) = (numbered(1..41), numbered(100..110));
+    let confirmed = [run(1, 40, "old", 10, 1)];
+    let other_model = |tokens: u64, cached: u64| SentPrompt { model: "n", ..prompt(tokens, cached) };
+    // Requests before and after the other results, of which the latest two are kept.
+    for (what, before, after, expected) in [
+        ("not reported", vec![], vec![], vec![]),
+        ("sent once", vec![prompt(1_000, 0)], vec![], vec![]),
+        ("cached behind it", vec![prompt(1_000, 0)], vec![prompt(1_400, 1_000)], confirmed.to_vec()),
+        ("cached at once", vec![prompt(1_000, 0), prompt(1_100, 1_000)], vec![], confirmed.to_vec()),
+        ("but for its last tokens", vec![prompt(1_000, 0)], vec![prompt(1_400, 990)], confirmed.to_vec()),
+        ("cached up to some place in it", vec![prompt(1_000, 0)], vec![prompt(1_400, 900)], vec![]),
+        (
+            "cached each time",
+            vec![prompt(1_000, 0)],
+            vec![prompt(1_400, 1_000), prompt(9_000, 1_400)],
+            confirmed.to_vec(),
+        ),
+        (
+            "not cached while it was one of the latest",
+            vec![prompt(1_000, 0), prompt(1_100, 0)],
+            vec![prompt(1_500, 1_100)],
+            confirmed.to_vec(),
+        ),
+        (
+            "not cached later",
+            vec![prompt(1_000, 0), prompt(1_100, 1_000)],
+            vec![prompt(1_500, 0), prompt(9_000, 1_500)],
+            vec![],
+        ),
+        (
+            "cleared, and the rest grew again",
+            vec![prompt(1_000, 0), prompt(1_400, 1_000)],
+            vec![prompt(900, 300), prompt(2_000, 1_300)],
+            vec![],
+        ),
+        (
+            "shorter, although it was cached",
+            vec![prompt(1_000, 0), prompt(9_000, 1_000)],
+            vec![prompt(1_400, 1_000)],
+            vec![],
+        ),
+        (
+            "hardly longer, although results were added",
+            vec![prompt(1_000, 0), prompt(9_000, 1_000)],
+            vec![prompt(9_020, 9_000)],
+            vec![],
+        ),
+        ("by another model", vec![prompt(1_000, 0)], vec![other_model(1_400, 1_000)], vec![]),
+        ("unknown sizes", vec![prompt(0, 0)], vec![prompt(0, 0)], vec![]),
+        (
+            "an unknown size in between",
+            vec![prompt(1_000, 0)],
+            vec![prompt(0, 0), prompt(2_000, 1_800)],
+            vec![],
+        ),
+        ("nothing cached of a few tokens", vec![prompt(10, 0)], vec![prompt(100, 0)], vec![]),
+    ] {
+        let mut memory = ShownMemory::new(50_000).with_clearing(2, 0);
+        memory.add("old", old.as_str(), &[]);
+        before.iter().for_each(|request| memory.add_request(*request));
+        (0..9).for_each(|_| memory.add("small", small.as_str(), &[]));
+        after.iter().for_each(|request| memory.add_request(*request));
+        assert_eq!(memory.runs(&old), expected, "{what}");
+    }
+    // Requests before a result confirm nothing about it, and a compaction begins anew.
+    let mut memory = ShownMemory::new(50_000).with_clearing(2, 0);
+    memory.add_request(prompt(5_000, 4_000));
+    memory.add("old", old.as_str(), &[]);
+    memory.add_request(prompt(6_000, 5_000));
+    (0..9).for_each(|_| memory.add("small", small.as_str(), &[]));
+    assert_eq!(memory.runs(&old), []);
+    memory.add_request(prompt(7_000, 6_000));
+    assert_eq!(memory.runs(&old), confirmed);
+    memory.forget();
+    assert_eq!(memory.runs(&old), []);
+    // What is out of the window does not count, however certain.
+    let mut memory = ShownMemory::new(small.len().div_ceil(4)).with_clearing(2, 0);
+    memory.add("old", old.as_str(), &[]);
+    memory.add_request(prompt(1_000, 0));
+    memory.add_request(prompt(1_400, 1_000));
+    memory.add("small", small.as_str(), &[]);
+    assert_eq!(memory.runs(&old), []);
+}
+
 #[test]
 fn blank_lines_and_braces_are_no_run_by_themselves() {
     let mut memory = ShownMemory::new(50_000);
@@ -234,7 +324,75 @@ fn shown_in_window(results: &[CutResult], window: usize) -> Vec<(usize, usize, S
     shown
 }
 
+/// What happens next in a conversation with a client that clears results and a provider that caches prompts.
+#[derive(Clone, Debug)]
+enum Step {
+    Result(usize),
+    Request { clears: bool, is_cache_lost: bool, is_logged: bool },
+}
+
+fn a_conversation() -> impl Strategy<Value = Vec<Step>> {
+    let request = (0..6u8, 0..6u8, 0..8u8).prop_map(|(clears, lost, logged)| Step::Request {
+        clears: clears == 0,
+        is_cache_lost: lost == 0,
+        is_logged: logged > 0,
+    });
+    prop::collection::vec(prop_oneof![2 => (7..40usize).prop_map(Step::Result), 3 => request], 1..40)
+}
+
+/// The tokens that two prompts have in common at the beginning. Each message is its text and its tokens.
+fn common_tokens(one: &[(String, u64)], other: &[(String, u64)]) -> u64 {
+    one.iter().zip(other).take_while(|(one, other)| one == other).map(|((_, tokens), _)| tokens).sum()
+}
+
 proptest! {
+    /// The latest two results are never cleared; every other one may be, at any request.
+    #[test]
+    fn a_cleared_result_is_never_reported(conversation in a_conversation()) {
+        let mut memory = ShownMemory::new(usize::MAX).with_clearing(2, 0);
+        let mut messages: Vec<(String, u64)> = vec![("system".to_owned(), 400)];
+        let mut results: Vec<(usize, String)> = Vec::new();
+        let mut cached: Vec<Vec<(String, u64)>> = Vec::new();
+        for step in conversation {
+            match step {
+                Step::Result(lines) => {
+                    let number = results.len();
+                    let text: Vec<String> =
+                        (0..lines).map(|line| format!("result {number} has line {line}")).collect();
+                    let text = text.join("\n");
+                    memory.add(number.to_string(), text.as_str(), &[]);
+                    messages.push(("call".to_owned(), 30));
+                    results.push((messages.len(), text.clone()));
+                    messages.push((text, 8 * lines as u64));
+                }
+                Step::Request { clears, is_cache_lost, is_logged } => {
+                    if clears {
+                        for (at, _) in results.iter().rev().skip(2) {
+                            messages[*at] = ("cleared".to_owned(), 6);
+                        }
+                    }
+                    if is_cache_lost {
+                        cached.clear();
+                    }
+                    let tokens: u64 = messages.iter().map(|(_, tokens)| tokens).sum();
+                    let hit = cached.iter().map(|before| common_tokens(before, &messages)).max().unwrap_or(0);
+                    // A log may lack a request, but none that cleared something.
+                    if is_logged || clears {
+                        memory.add_request(prompt(tokens, hit));
+                    }
+                    cached.push(messages.clone());
+                }
+            }
+            for (number, (at, text)) in results.iter().enumerate() {
+                let is_reported = !memory.runs(text).is_empty();
+                let is_there = messages[*at].0 == *text;
+                prop_assert!(!is_reported || is_there, "result {number} was cleared");
+                let is_latest = number + 2 >= results.len();
+                prop_assert!(is_reported || !is_latest, "result {number} is one of the latest");
+            }
+        }
+    }
+
     #[test]
     fn only_what_was_shown_word_for_word_is_reported(session in a_session()) {
         let (results, text, window) = session;

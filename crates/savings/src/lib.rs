@@ -38,8 +38,8 @@ const RULES: &[&str] = &[
      sent to the model counts. Line numbers that a client puts before a file's lines are left out on both sides, and markers \
      count as tokens.",
     "Runs of six lines or more that the session was already shown word for word are cut too: since its last compaction, \
-     within the latest tool results that the client keeps (by their number and tokens, or `shown_window`), and not themselves \
-     cut then. What the agent wrote in its calls counts as shown too. They are \
+     within the latest tool results that the client keeps (by their number and tokens, or `shown_window`) or that later \
+     requests had cached, and not themselves cut then. What the agent wrote in its calls counts as shown too. They are \
      the part `already_shown`; every other cut belongs to the part of its result's kind. The parts add up to the totals.",
     "A cut line counts as edited when a later edit or patch of the same file replaces it or leans on it, as quoted when it \
      stands whole in the agent's later words, commands, patterns or files, and as read again when a later read of the same \

@@ -9,7 +9,8 @@ use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written, written_texts};
-use tamis_prune::{ShownMemory, overheard_goal};
+use tamis_logs::usage::UsageReport;
+use tamis_prune::{SentPrompt, ShownMemory, overheard_goal};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
@@ -67,6 +68,7 @@ impl Replay {
             EventBody::TokenUsage(report) => {
                 if self.account.take(report, event.at).verdict == ReportVerdict::First {
                     conversation.requests += 1;
+                    conversation.memory.add_request(prompt_of(report));
                 }
             }
             EventBody::Compaction(_) => conversation.end(recorder),
@@ -94,6 +96,16 @@ impl Replay {
         self.main.end(recorder);
         self.sidechain.end(recorder);
     }
+}
+
+/// The prompt of a request, as far as the log tells.
+fn prompt_of<'r>(report: &'r UsageReport<'_>) -> SentPrompt<'r> {
+    let model = report.model.as_deref().unwrap_or_default();
+    report.prompt.map_or(SentPrompt { model, ..SentPrompt::default() }, |prompt| SentPrompt {
+        tokens: prompt.all,
+        cached_tokens: prompt.cached,
+        model,
+    })
 }
 
 impl Conversation {
@@ -226,7 +238,7 @@ impl Conversation {
             &PruneRequest {
                 text: &text,
                 goal: &goal,
-                kind: TextKind::detect(&text),
+                kind: TextKind::detect_for_call(&text, call),
                 options: PruneOptions {
                     threshold: recorder.options.threshold,
                     timeout: Duration::MAX,

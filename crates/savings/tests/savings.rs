@@ -292,7 +292,7 @@ fn only_what_is_still_in_context_counts_as_shown() {
         log.compacts();
     };
     assert_eq!(shown_lines(&compacts), 0);
-    // Claude Code keeps the latest 25,000 tokens of results.
+    // Once the results before its last five have 15,000 tokens, Claude Code may clear them.
     let others = |count: usize| {
         move |log: &mut Log| {
             for number in 0..count {
@@ -302,7 +302,19 @@ fn only_what_is_still_in_context_counts_as_shown() {
         }
     };
     assert_eq!(shown_lines(&others(3)), 60);
-    assert_eq!(shown_lines(&others(8)), 0);
+    assert_eq!(shown_lines(&others(20)), 0);
+    // But not as long as each prompt begins with the one before.
+    let requests = |is_cached: &'static dyn Fn(u64) -> bool| {
+        move |log: &mut Log| {
+            for number in 0..16 {
+                log.spends(9_000, if is_cached(number) { 9_000 * number } else { 0 }, 100);
+                let first = 1_000 * (number as usize + 1);
+                log.call("Other", json!({})).gets(&wanted(first..first + 150));
+            }
+        }
+    };
+    assert_eq!(shown_lines(&requests(&|_| true)), 60);
+    assert_eq!(shown_lines(&requests(&|number| number != 13)), 0);
     // Once the results before its last five have enough tokens, it may clear them, however small the last five are.
     let after = |before: usize, count: usize| {
         let mut log = Log::default();

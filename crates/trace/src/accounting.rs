@@ -228,6 +228,7 @@ mod tests {
             tokens: Tokens { input, output, ..Tokens::default() },
             model: Some("opus".into()),
             claim,
+            prompt: None,
         }
     }
 

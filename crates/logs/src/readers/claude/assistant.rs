@@ -7,7 +7,7 @@ use super::fields::{Fields, Key, Line};
 use super::{Out, State, call_of, hash};
 use crate::event::{Content, EventBody, EventStream, LoggedResult};
 use crate::readers::fields::text;
-use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
+use crate::usage::{Claim, ExclusionReason, PromptTokens, Tokens, UsageReport};
 
 /// The model's name in messages that the client made up.
 const SYNTHETIC: &str = "<synthetic>";
@@ -57,7 +57,7 @@ pub(super) fn read<'a>(line: &Line<'a>, state: &mut State, out: &mut Out<'_, 'a>
         Some(request) => Claim::Request(request),
         None => Claim::Once,
     };
-    out.push(EventBody::TokenUsage(UsageReport { tokens, model, claim }));
+    out.push(EventBody::TokenUsage(UsageReport { tokens, model, claim, prompt: prompt_of(&usage) }));
 }
 
 fn say<'a>(text: &'a RawValue, made_up: bool, out: &mut Out<'_, 'a>) {
@@ -103,6 +103,13 @@ fn part<'a>(part: &Fields<'a>, made_up: bool, out: &mut Out<'_, 'a>) {
 /// `{"type": "web_search_tool_result_error", …}`
 fn is_error(content: &RawValue) -> bool {
     content.get().starts_with('{') && Fields::of(content).kind().is_some_and(|kind| kind.ends_with("_error"))
+}
+
+/// The prompt of a request; none where the sums are of several.
+fn prompt_of(usage: &Fields<'_>) -> Option<PromptTokens> {
+    let iterations = usage.get(Key::Iterations).and_then(Fields::each).into_iter().flatten().count();
+    let tokens = tokens_of(usage);
+    (iterations <= 1).then(|| PromptTokens { all: tokens.read(), cached: tokens.cache_read })
 }
 
 pub(super) fn tokens_of(usage: &Fields<'_>) -> Tokens {

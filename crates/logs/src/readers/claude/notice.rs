@@ -100,7 +100,12 @@ pub(super) fn result<'a>(record: &Fields<'a>, state: &mut State, out: &mut Out<'
     streamed.all = Streamed::counts(counted.minus(whole));
     let tokens = whole.minus(counted);
     if !tokens.is_zero() {
-        out.push(EventBody::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
+        out.push(EventBody::TokenUsage(UsageReport {
+            tokens,
+            model: None,
+            claim: Claim::Once,
+            prompt: None,
+        }));
     }
 }
 

@@ -125,7 +125,7 @@ impl CodexReader {
 
     fn report<'a>(&self, tokens: Tokens, claim: Claim, model: Option<Cow<'a, str>>, out: &mut Out<'a, '_>) {
         let model = model.or_else(|| self.state.model.clone().map(Cow::Owned));
-        out.give(EventBody::TokenUsage(UsageReport { tokens, model, claim }));
+        out.give(EventBody::TokenUsage(UsageReport { tokens, model, claim, prompt: None }));
     }
 }
 

@@ -166,7 +166,7 @@ impl Reader {
             let tokens = tokens(counts);
             let model = fields.get("model").and_then(Value::as_str).map(|model| model.to_owned().into());
             let claim = claim_of(&tokens, fields.get("id").and_then(Value::as_str));
-            self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim }));
+            self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim, prompt: None }));
         }
         if !message.rewound {
             for call in calls {

@@ -147,6 +147,6 @@ impl Reader {
             claim => claim,
         };
         let model = model.map(|model| model.to_owned().into());
-        self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim }));
+        self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim, prompt: None }));
     }
 }
