@@ -34,8 +34,17 @@ fuzz_target!(|data: &[u8]| {
         call["transcript_path"] = json!(path);
     }
     let deadline = Instant::now() + Duration::from_secs(60);
-    let result = Hook { client, sieve: &sieve, calls: None, min_chars: 100, redacts: false, deadline }
-        .run(&call.to_string());
+    let hook = Hook {
+        client,
+        sieve: &sieve,
+        calls: None,
+        min_chars: 100,
+        skip_tools: &[],
+        redacts: false,
+        log_wait: Duration::ZERO,
+        deadline,
+    };
+    let result = hook.run(&call.to_string());
     let shown = result.reply.as_ref().and_then(|reply| {
         reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().or(reply["output"].as_str())
     });

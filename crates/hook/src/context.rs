@@ -6,8 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use serde::Deserialize;
 use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, output_of};
@@ -28,6 +30,9 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// The first line of a log of Gemini CLI, without which the others are not read.
 const LONGEST_HEAD: u64 = 64 << 10;
 
+/// Between two looks at a log that does not have the call yet.
+const LOG_POLL: Duration = Duration::from_millis(2);
+
 /// What a session tells.
 pub(crate) struct SessionContext {
     pub(crate) messages: LatestMessages,
@@ -47,11 +52,18 @@ impl SessionContext {
     }
 }
 
-/// Reads the log that the client names.
-pub(crate) fn read(client: Client, payload: &HookPayload<'_>) -> io::Result<SessionContext> {
+/// Reads the log that the client names. Where the client writes it with a delay, it is waited for until then.
+pub(crate) fn read(
+    client: Client,
+    payload: &HookPayload<'_>,
+    wait_until: Instant,
+) -> io::Result<SessionContext> {
     let path = log_of(payload)?;
-    let tail = tail_of(&path, TAIL_BYTES)?;
     let call_id = payload.tool_use_id.as_deref();
+    let tail = match (client, call_id) {
+        (Client::ClaudeCode, Some(id)) => tail_with_call(&path, id, wait_until)?,
+        _ => tail_of(&path, TAIL_BYTES)?,
+    };
     let mut collector = Collector::new(client, call_id);
     match client {
         Client::ClaudeCode => {
@@ -88,8 +100,25 @@ fn log_of_subagent(parent: &Path, agent: &str) -> Option<PathBuf> {
     if agent.is_empty() || !agent.chars().all(is_name) {
         return None;
     }
-    let path = parent.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl"));
-    path.is_file().then_some(path)
+    Some(parent.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl")))
+}
+
+/// The end of the log as soon as it has the call, or as it is in the end.
+fn tail_with_call(path: &Path, call_id: &str, wait_until: Instant) -> io::Result<String> {
+    loop {
+        let size = path.metadata().map_or(0, |metadata| metadata.len());
+        let tail = tail_of(path, TAIL_BYTES);
+        let is_late = || Instant::now() >= wait_until;
+        match &tail {
+            Ok(text) if memmem::find(text.as_bytes(), call_id.as_bytes()).is_some() => return tail,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return tail,
+            _ if is_late() => return tail,
+            _ => {}
+        }
+        while path.metadata().map_or(0, |metadata| metadata.len()) == size && !is_late() {
+            thread::sleep(LOG_POLL);
+        }
+    }
 }
 
 /// The last whole lines of a log.

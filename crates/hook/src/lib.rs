@@ -21,7 +21,7 @@ mod opencode;
 mod payload;
 mod prune;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
@@ -43,6 +43,8 @@ pub struct Hook<'a> {
     pub skip_tools: &'a [String],
     /// Whether secrets are redacted, also in texts of which nothing is cut.
     pub redacts: bool,
+    /// How long a log that does not have the call yet is waited for: Claude Code writes its log with a delay of up to 100 ms.
+    pub log_wait: Duration,
     /// The client waits no longer than this.
     pub deadline: Instant,
 }

@@ -79,10 +79,13 @@ impl Hook<'_> {
         }
         // First, so that no secret is shown or stored.
         let is_redacted = self.redacts && redact(&mut output, &mut tool_text);
-        let session = self.session(payload);
-        let cut = match &session {
-            Ok(session) => self.cut(payload, session, &tool_text),
-            Err(reason) => Err(*reason),
+        let prunable = self.prunable(payload, &tool_text);
+        // A log that is late is waited for only if something may be cut.
+        let log_wait = if prunable.is_ok() { self.log_wait } else { Duration::ZERO };
+        let session = self.session(payload, Instant::now() + log_wait);
+        let cut = match (&session, &prunable) {
+            (Ok(session), Ok(call)) => self.cut(payload, session, &tool_text, call),
+            (Err(reason), _) | (_, Err(reason)) => Err(*reason),
         };
         let (outcome, text, unrecorded) = match cut {
             Ok((text, unrecorded)) => (HookOutcome::Pruned, text, Some(unrecorded)),
@@ -120,13 +123,13 @@ impl Hook<'_> {
         })
     }
 
-    fn session(&self, payload: &HookPayload<'_>) -> Result<SessionContext, LeftReason> {
+    fn session(&self, payload: &HookPayload<'_>, wait_until: Instant) -> Result<SessionContext, LeftReason> {
         let session = match self.client {
             Client::OpenCode => SessionContext::of_messages(
                 payload.person.as_deref().unwrap_or_default(),
                 payload.agent.as_deref().unwrap_or_default(),
             ),
-            client => context::read(client, payload).map_err(|_| LeftReason::NoSession)?,
+            client => context::read(client, payload, wait_until).map_err(|_| LeftReason::NoSession)?,
         };
         // Before anything is cut and counted: without its exit code, an output of Codex cannot be replaced.
         if self.client == Client::Codex && session.exit_code.is_none() {
@@ -143,13 +146,8 @@ impl Hook<'_> {
         self.skip_tools.iter().any(is_named)
     }
 
-    /// The pruned text, which the ledger has not counted.
-    fn cut(
-        &self,
-        payload: &HookPayload<'_>,
-        session: &SessionContext,
-        tool_text: &ToolText,
-    ) -> Result<(String, UnrecordedPrune), LeftReason> {
+    /// Whether an output may be cut, as far as it tells without its session: what its call was about.
+    fn prunable(&self, payload: &HookPayload<'_>, tool_text: &ToolText) -> Result<String, LeftReason> {
         if self.is_switched_off(payload.tool()) {
             return Err(LeftReason::SwitchedOff);
         }
@@ -166,7 +164,18 @@ impl Hook<'_> {
         if self.client == Client::Gemini && text.len() > limit && text.chars().count() > limit {
             return Err(LeftReason::CutByClient);
         }
-        let call = details.words.as_deref().or(details.paths.first().map(String::as_str)).unwrap_or_default();
+        Ok(details.words.or(details.paths.into_iter().next()).unwrap_or_default())
+    }
+
+    /// The pruned text, which the ledger has not counted.
+    fn cut(
+        &self,
+        payload: &HookPayload<'_>,
+        session: &SessionContext,
+        tool_text: &ToolText,
+        call: &str,
+    ) -> Result<(String, UnrecordedPrune), LeftReason> {
+        let text = tool_text.text.as_str();
         let goal = overheard_goal(session.messages.agent(), call, session.messages.person());
         if goal.is_empty() {
             return Err(LeftReason::NoGoal);

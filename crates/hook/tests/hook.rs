@@ -60,6 +60,7 @@ impl Fixture {
             min_chars: 1_000,
             skip_tools: &[],
             redacts,
+            log_wait: Duration::ZERO,
             deadline,
         };
         hook.run(&payload.to_string())
@@ -174,6 +175,7 @@ fn tools_that_are_switched_off_are_not_pruned() {
             min_chars: 1_000,
             skip_tools,
             redacts: false,
+            log_wait: Duration::ZERO,
             deadline,
         };
         assert_eq!(hook.run(&payload.to_string()).outcome, outcome, "{skipped}");
@@ -236,6 +238,54 @@ fn what_is_not_for_the_hook_stays_as_it_is() {
     }
     // Nothing was stored for any of them.
     assert_eq!(fixture.sieve.recent_prunes(10).unwrap(), []);
+}
+
+/// Claude Code writes its log a moment after its tools have run.
+#[test]
+fn a_log_that_is_written_late_is_waited_for() {
+    let before = |lines: usize| claude_log()[..lines].to_vec();
+    for (name, agent, first) in [
+        ("no log", None, None),
+        ("an empty log", None, Some(before(0))),
+        ("a log without the call", None, Some(before(1))),
+        ("no log of a subagent", Some("a1"), None),
+    ] {
+        let fixture = Fixture::new();
+        let transcript = fixture.path("s.jsonl");
+        let log =
+            agent.map_or("s.jsonl".to_owned(), |agent: &str| format!("s/subagents/agent-{agent}.jsonl"));
+        if let Some(lines) = &first {
+            fixture.write_log(&log, lines);
+        }
+        let mut payload =
+            claude_call(&transcript, "Bash", json!({"command": "make"}), bash_response(&build_log()));
+        payload["agent_id"] = json!(agent);
+        let calls = HookCalls::new(DataDir::at(fixture.path("data")));
+        let hook = |log_wait| Hook {
+            client: Client::ClaudeCode,
+            sieve: &fixture.sieve,
+            calls: Some(&calls),
+            min_chars: 1_000,
+            skip_tools: &[],
+            redacts: false,
+            log_wait,
+            deadline: Instant::now() + Duration::from_secs(60),
+        };
+        let shown = |result: HookResult| result.reply.map(|reply| reply["hookSpecificOutput"].to_string());
+        let outcome = std::thread::scope(|scope| {
+            let late = scope.spawn(|| shown(hook(Duration::from_secs(40)).run(&payload.to_string())));
+            // It is recorded before the log is read.
+            let record = fixture.path("data/hook-calls.jsonl");
+            while !fs::read_to_string(&record).is_ok_and(|text| text.contains("toolu_1")) {
+                std::thread::yield_now();
+            }
+            fixture.write_log(&log, &claude_log());
+            late.join().unwrap()
+        });
+        payload["session_id"] = json!("in time");
+        assert_eq!(outcome, shown(hook(Duration::ZERO).run(&payload.to_string())), "{name}");
+        assert!(outcome.is_some(), "{name}");
+    }
 }
 
 /// An agent follows what a document says, so each of its lines counts, also in examples and tags.
@@ -779,6 +829,7 @@ fn a_hook_that_is_installed_twice_acts_once() {
                 min_chars: 1_000,
                 skip_tools: &[],
                 redacts: false,
+                log_wait: Duration::ZERO,
                 deadline,
             };
             hook.run(&payload.to_string()).outcome
@@ -831,6 +882,7 @@ proptest! {
                 min_chars: 0,
                 skip_tools: &[],
                 redacts: true,
+                log_wait: Duration::ZERO,
                 deadline,
             };
             hook.run(&input);
