@@ -43,7 +43,7 @@ test('the agents and their reviews are drawn, with what each iteration came to',
 test('what changed after a review is shown as a diff, at an address of its own', async () => {
   await browser.goto(`/agents/${coding}?tab=reviews&after=1`)
   await page.getByText('if text is None:').first().waitFor()
-  await page.getByRole('button', { name: 'What changed after it', expanded: true }).waitFor()
+  await page.getByRole('button', { name: 'Changes after this review', expanded: true }).waitFor()
   await browser.goto(`/agents/${coding}?tab=changes`)
   await page.getByText('return int(text.strip())').first().waitFor()
 })

@@ -73,7 +73,7 @@ test('sessions are under what they need, those that surely wait first', async ()
   assert.deepEqual(await group('Recent'), ['Idle: Profile cold start, Claude Code'])
   assert.match(await page.title(), /^\(3\) Now/)
   const glance = page.getByRole('group', { name: 'At a glance' })
-  assert.match(await glance.innerText(), /Need you\s+3\s+Working\s+3/)
+  assert.match(await glance.innerText(), /Needs you\s+3\s+Working\s+3/)
   assert.match(await row(ASKS).innerText(), /Lock the table now\?/)
   assert.match(await row(ANSWERED).innerText(), /The index is missing\./)
   assert.match(await row(EDITS).innerText(), /payments.*Edit.*customer\.rs/s)
@@ -118,7 +118,7 @@ test('what was spent and saved is what the command line says', async () => {
     const text = await stat(label).innerText()
     assert.ok(text.includes(`${sign}${short(sums.net_tokens)} tokens, ${sums.results_cut} result`), `${label}: ${text}`)
   }
-  assert.match(await stat('Net savings, 30 days').innerText(), new RegExp(`${total.unlinked.prunes} prunes? in no log, not counted`))
+  assert.match(await stat('Net savings, 30 days').innerText(), new RegExp(`${total.unlinked.prunes} prunes? not counted: not found in any session log`))
 })
 
 test('calls appear as they happen, and a session that is done moves to those that need a person', async () => {

@@ -85,7 +85,8 @@ try {
       await browser.page.getByText('cargo test retries').first().click()
       await browser.settled()
     }
-    await browser.page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect.getTiming().iterations === Infinity))
+    // Those that follow scrolling never end.
+    await browser.page.waitForFunction(() => document.getAnimations().every((animation) => animation.playState !== 'running' || animation.timeline !== document.timeline || animation.effect.getTiming().iterations === Infinity))
     await browser.page.screenshot({ path: join(folder, `${picture}.png`) })
     await browser.close()
   }

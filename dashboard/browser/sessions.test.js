@@ -140,7 +140,7 @@ test('filters narrow the list as the command line does, and each state has an ad
 
 test('the list follows what is typed, and back and forward return to it', async () => {
   await browser.goto('/sessions')
-  const field = page.getByLabel('Filter sessions')
+  const field = page.getByRole('searchbox', { name: 'Filter sessions' })
   await field.pressSequentially('checkout cur')
   assert.deepEqual(await shown(1), [LARGE])
   await waitForQuery({ q: 'checkout cur' })
@@ -152,6 +152,11 @@ test('the list follows what is typed, and back and forward return to it', async 
   await page.goForward()
   await page.getByRole('heading', { level: 1, name: 'Make the checkout survive' }).waitFor()
   await page.goBack()
+  await field.fill('nothing has this')
+  await page.getByText('No session matches').waitFor()
+  await page.getByRole('button', { name: 'Clear Filter sessions' }).click()
+  await waitForQuery({})
+  assert.equal(await field.evaluate((element) => element === document.activeElement), true)
   await field.fill('nothing has this')
   await page.getByText('No session matches').waitFor()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
@@ -263,6 +268,49 @@ async function wholeText() {
   }
   return page.getByRole('complementary').locator('bdi.text').evaluateAll((texts) => texts.map((text) => text.textContent).join('\n'))
 }
+
+test('the arrows of an open event go to its neighbours among the shown events', async () => {
+  const numberOf = (url) => Number(url.pathname.split('/').at(-1))
+  const press = async (name, isThere) => {
+    await page.getByRole('complementary').getByRole('button', { name }).click()
+    await page.waitForURL((url) => isThere(numberOf(url)))
+  }
+  await browser.goto(`/sessions/${LARGE}/events/7`)
+  await press('Next event', (number) => number === 8)
+  await press('Previous event', (number) => number === 7)
+  await browser.goto(`/sessions/${LARGE}?show=failed`)
+  await page.getByRole('grid', { name: 'Events' }).getByRole('row').first().click()
+  await page.waitForURL('**/events/*')
+  const first = numberOf(new URL(page.url()))
+  await press('Next event', (number) => number > first + 1)
+  // From an event that is not shown, to the next one that is.
+  await browser.goto(`/sessions/${LARGE}/events/${first - 1}?show=failed`)
+  await press('Next event', (number) => number === first)
+})
+
+test('the arrows of an open event leave the list in place, and end where it ends', async () => {
+  const grid = page.getByRole('grid', { name: 'Events' })
+  const arrow = (name) => page.getByRole('complementary').getByRole('button', { name })
+  const top = async () => {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    return grid.evaluate((element) => element.scrollTop)
+  }
+  await browser.goto(`/sessions/${LARGE}/events/200`)
+  await grid.locator('[aria-rowindex="201"][aria-selected="true"]').waitFor()
+  const before = await top()
+  assert.ok(before > 0)
+  for (const number of [201, 202, 203]) {
+    await arrow('Next event').click()
+    await page.waitForURL(`**/events/${number}`)
+    assert.equal(await top(), before, String(number))
+  }
+  await browser.goto(`/sessions/${LARGE}/events/0`)
+  await grid.waitFor()
+  assert.deepEqual([await arrow('Previous event').isDisabled(), await arrow('Next event').isDisabled()], [true, false])
+  await browser.goto(`/sessions/${LARGE}/events/${Number(await grid.getAttribute('aria-rowcount')) - 1}`)
+  await grid.waitFor()
+  assert.deepEqual([await arrow('Previous event').isDisabled(), await arrow('Next event').isDisabled()], [false, true])
+})
 
 test('an event that the filter leaves out is shown when it is asked for', async () => {
   const panel = (number) => page.getByRole('complementary', { name: `Event ${number}`, exact: true })

@@ -137,7 +137,7 @@ export function layout(agent: Pick<PageInstance, 'status' | 'phase' | 'exit_code
   const columns = reviews.length + (hasRequest || reviews.length === 0 ? 1 : 0)
   const step = Math.max(68, Math.min(128, (available - 2 * EDGE) / Math.max(1, columns)))
   const at = (column: number): number => EDGE + column * step
-  const nodes: GraphNode[] = [{ kind: 'agent', x: at(0), y: LANE, title: 'Start', word: statusWord(agent) }]
+  const nodes: GraphNode[] = [{ kind: 'agent', x: at(0), y: LANE, title: 'Start', word: { tone: 'neutral', label: '' } }]
   const arcs: Graph['arcs'] = []
   reviews.forEach((review, index) => {
     const x = at(index + 1) - (reviews.length > 0 ? step / 2 : 0)
@@ -153,7 +153,7 @@ export function layout(agent: Pick<PageInstance, 'status' | 'phase' | 'exit_code
   }
   return {
     width: end + EDGE,
-    height: (reviews.length > 0 ? REVIEWS : LANE) + LABELS,
+    height: reviews.length > 0 ? REVIEWS + LABELS : LANE + (hasRequest ? LABELS : 8),
     nodes,
     line: { from: at(0), to: end, y: LANE, isOpen: agent.is_live && !hasRequest },
     arcs,
@@ -167,6 +167,10 @@ export function loopText(agent: Pick<PageInstance, 'id' | 'status' | 'phase' | '
   const head = `${agent.id}: ${statusWord(agent).label.toLowerCase()}, ${plural(reviews.length, 'review')}`
   return [head, ...each, ...request].join('; ')
 }
+
+/** What remains of an agent that is ended one way or the other. */
+export const stopTitle = 'Ends the agent. Its worktree and its branch stay.'
+export const abandonTitle = 'Ends the agent and removes its worktree, after showing what is lost and what is kept.'
 
 export const shortCommit = (commit: string | null | undefined): string => (commit ?? '').slice(0, 10)
 

@@ -12,4 +12,5 @@ test('differences say how much, and which is better', () => {
   assert.equal(differenceOf(5, 5, 'more').kind, 'same')
   assert.equal(differenceOf(null, 5).text, '–')
   assert.equal(differenceOf(70, 90, 'more').better, 'b')
+  assert.deepEqual([96, 81].map((score) => differenceOf(80, score, 'more', 'point').text), ['+16 points', '+1 point'])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { coverage, isWithin, mergeRanges, reasonOf, rowCount, rowOfLine, rowsBetween, segmentsOf, type CutBlock, type CutMode } from './cuts.ts'
+import { isWithin, mergeRanges, reasonOf, rowCount, rowOfLine, rowsBetween, segmentsOf, type CutBlock, type CutMode } from './cuts.ts'
 
 const blocks: CutBlock[] = [
   { from: 3, to: 5, label: 'tests' },
@@ -40,12 +40,6 @@ test('ranges are merged and searched', () => {
   const merged = mergeRanges([[6, 8], [1, 2], [3, 4], [20, 20]])
   assert.deepEqual(merged, [[1, 4], [6, 8], [20, 20]])
   assert.deepEqual([1, 4, 5, 8, 20, 21].map((line) => isWithin(merged, line)), [true, true, false, true, true, false])
-})
-
-test('coverage adds up', () => {
-  assert.deepEqual(coverage(4, [{ from: 2, to: 3 }], 4), [0, 1, 1, 0])
-  assert.deepEqual(coverage(4, [{ from: 1, to: 1 }], 2), [0.5, 0])
-  assert.deepEqual(coverage(0, [], 2), [0, 0])
 })
 
 test('a reason has its place', () => {

@@ -123,20 +123,6 @@ export function mergeRanges(ranges: readonly (readonly [number, number])[]): [nu
   return merged
 }
 
-/** The share of each of `bins` equal parts of a text that the ranges cover, 0 to 1. */
-export function coverage(count: number, ranges: readonly { from: number; to: number }[], bins: number): number[] {
-  const size = count / bins
-  const covered = new Array<number>(bins).fill(0)
-  if (count === 0) return covered
-  for (const { from, to } of ranges) {
-    for (let bin = Math.floor((from - 1) / size); bin < bins && bin * size < to; bin += 1) {
-      const part = Math.min(to, (bin + 1) * size) - Math.max(from - 1, bin * size)
-      covered[bin] = Math.min(1, (covered[bin] ?? 0) + part / size)
-    }
-  }
-  return covered
-}
-
 const words: Record<PageCutCause, string> = {
   repetitions: 'repeats',
   tests: 'tests',

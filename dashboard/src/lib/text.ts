@@ -42,3 +42,6 @@ export function splitAt(text: string, query: string): string[] {
   if (wanted === '') return [text]
   return text.split(new RegExp(`(${wanted.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'gi'))
 }
+
+/** As the start of a sentence. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
