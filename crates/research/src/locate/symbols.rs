@@ -242,7 +242,7 @@ impl DeclaredIn<'_> {
             let has_dollar =
                 before.ends_with('$') || after.get(name.len()..).is_some_and(|rest| rest.starts_with('$'));
             let is_dollar_missing = has_dollar != self.symbol.has_dollar;
-            let owner = self.owner_distance(outlined, line, &name, &text);
+            let owner = self.owner_distance(outlined, (line, column), &name, &text);
             let at = outlined.at_line(line, &name);
             let is_function = at.map_or(kind == DeclarationKind::Definition, |at| !outlined.is_type(at));
             let last = at.map_or(line, |at| outlined.definition(at).last);
@@ -398,7 +398,13 @@ impl DeclaredIn<'_> {
     }
 
     /// 0 when the declaration belongs to the owner that the question names, or when it names none.
-    fn owner_distance(&self, outlined: Outlined<'_>, line: usize, name: &str, text: &str) -> usize {
+    fn owner_distance(
+        &self,
+        outlined: Outlined<'_>,
+        (line, column): (usize, usize),
+        name: &str,
+        text: &str,
+    ) -> usize {
         let Some(owner) = &self.symbol.owner else { return 0 };
         let own = outlined.at_line(line, name);
         let parent = match own {
@@ -406,8 +412,7 @@ impl DeclaredIn<'_> {
             None => outlined.enclosing(line, name).map(|at| outlined.name(at)),
         };
         // `Status Owner::name(`, `Owner.prototype.name =`
-        let content = outlined.lines[line];
-        let before = content.find(name).map_or("", |at| &content[..at]);
+        let before = outlined.lines[line].get(..column).unwrap_or("");
         let written = before.trim_end_matches(['.', ':']).trim_end_matches(".prototype");
         let word = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("");
         let is_qualified = before.ends_with(['.', ':']) && word == owner;

@@ -446,6 +446,21 @@ const style = css('class <!styledClass> {')
 class <styledClass> {}
 "#;
 
+/// Words of a text are no code.
+const PROSE_IN_MARKUP: &str = r#"
+export const Help = () => (
+  <p>
+    Each button gets the class <!prefix>
+    and a function <!debounced> (or two), like the class <!Widget> extends others.
+    Use the function <!throttled>() for it.
+  </p>
+)
+export const <prefix> = 'x-'
+export const <debounced> = 1
+export const <throttled> = 2
+export class <Widget> {}
+"#;
+
 /// The same with types.
 const NAMED_TYPED_EXPRESSIONS: &str = r#"
 export const handler: Handler = wrap<string>(function <wrappedFunction>(this: void, x: string): string { return x })
@@ -708,6 +723,7 @@ fn every_binding_of_javascript() {
 fn every_name_inside_of_an_expression() {
     check_bindings("src/expressions.js", NAMED_EXPRESSIONS);
     check_bindings("src/expressions.ts", NAMED_TYPED_EXPRESSIONS);
+    check_bindings("src/Help.tsx", PROSE_IN_MARKUP);
 }
 
 #[test]

@@ -572,6 +572,15 @@ fn a_function_is_found_where_a_text_before_it_has_its_name() {
 }
 
 #[test]
+fn an_owner_that_a_line_has_before_another_place_of_the_name_is_not_its_owner() {
+    let files = [
+        ("lib/a.js", "wrap(Queue.reset, function reset() {\n  return 1\n})\n"),
+        ("lib/queue.js", "class Queue {\n  reset() {\n    return 2\n  }\n}\n"),
+    ];
+    check(&files, &BOTH, &[("Queue.reset", "lib/queue.js:2")]);
+}
+
+#[test]
 fn members_of_a_specialised_class_are_declared_in_it() {
     let files = [
         ("src/actions.h", "struct Action {\n  std::tuple<Params...> params;\n};\n"),

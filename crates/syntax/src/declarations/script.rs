@@ -52,18 +52,37 @@ fn named_classes(text: &str, found: &mut Found<'_>) {
     });
 }
 
-/// Calls `visit` with the end of each occurrence of a keyword.
+/// Calls `visit` with the end of each occurrence of a keyword that begins an expression or a statement.
 fn each_after(text: &str, keyword: &str, visit: &mut dyn FnMut(usize)) {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#');
     for (at, _) in text.match_indices(keyword) {
         let end = at + keyword.len();
-        // An object is spread with three dots.
-        let before = text[..at].strip_suffix("...").unwrap_or(&text[..at]);
-        if !before.ends_with(is_part) && text[end..].starts_with([' ', '*']) {
+        if text[end..].starts_with([' ', '*']) && begins_here(&text[..at]) {
             visit(end);
         }
     }
 }
+
+/// Whether an expression or a statement may begin after this part of a line: not after a word of prose, as in the text of JSX.
+fn begins_here(before: &str) -> bool {
+    // An object is spread with three dots.
+    if before.ends_with("...") {
+        return true;
+    }
+    if before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#')) {
+        return false;
+    }
+    let before = before.trim_ascii_end();
+    let word =
+        before.rsplit(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.'))).next().unwrap_or("");
+    word.is_empty() || WORDS_BEFORE.contains(&word)
+}
+
+/// Words that an expression or a statement may follow.
+#[rustfmt::skip]
+const WORDS_BEFORE: &[&str] = &[
+    "abstract", "async", "await", "case", "declare", "default", "delete", "do", "else", "export", "extends", "in", "instanceof",
+    "new", "of", "return", "throw", "typeof", "void", "yield",
+];
 
 fn members(text: &str, next: &[&str], found: &mut Found<'_>) {
     if let Some(name) = open_type_name(text) {
