@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
         min_chars: 100,
         skip_tools: &[],
         redacts: false,
-        log_wait: Duration::ZERO,
+        log_deadline: Instant::now(),
         deadline,
     };
     let result = hook.run(&call.to_string());

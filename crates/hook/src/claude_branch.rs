@@ -66,8 +66,14 @@ impl<'a> TreeNode<'a> {
 
 impl<'a> ClaudeBranch<'a> {
     /// Reads the last lines of a log backwards, until it has this number of results, older ones of some bytes, and what the person
-    /// wrote last. Records before a compaction do not lead to the last one.
-    pub(crate) fn read(tail: &'a str, path: &Path, results: usize, older_bytes: usize) -> ClaudeBranch<'a> {
+    /// wrote last. The branch is that of the call, or of the last record. Records before a compaction do not lead there.
+    pub(crate) fn read(
+        tail: &'a str,
+        path: &Path,
+        call_id: Option<&str>,
+        results: usize,
+        older_bytes: usize,
+    ) -> ClaudeBranch<'a> {
         let mut reader = BranchReader {
             path,
             recent: Vec::new(),
@@ -77,13 +83,14 @@ impl<'a> ClaudeBranch<'a> {
             messages_left: OLDER_MESSAGES,
             has_person: false,
         };
+        let call = call_id.map(|id| format!("\"id\":\"{id}\""));
         let mut wanted: Option<Cow<'a, str>> = None;
         let mut is_started = false;
         let mut has_start = false;
         // Records that come after a record that they lead to.
         let mut skipped: HashMap<Cow<'a, str>, (usize, &'a str)> = HashMap::new();
-        // Of parallel calls, only the last result leads to the next message. The others are found by the calls that they follow.
-        let mut results: HashMap<Cow<'a, str>, Vec<Cow<'a, str>>> = HashMap::new();
+        // Of parallel calls, only one result leads to the next message. The others are found by the calls that they follow.
+        let mut results_by_call: HashMap<Cow<'a, str>, Vec<Cow<'a, str>>> = HashMap::new();
         for (index, line) in tail.lines().rev().enumerate() {
             if reader.is_done() {
                 break;
@@ -92,9 +99,13 @@ impl<'a> ClaudeBranch<'a> {
                 (reader.results_left, reader.older_bytes_left) = (0, 0);
             }
             let Some(TreeNode { uuid: Some(uuid), parent }) = TreeNode::of(line) else { continue };
-            if is_started && wanted.as_ref() != Some(&uuid) {
+            let is_on_branch = match is_started {
+                true => wanted.as_ref() == Some(&uuid),
+                false => call.as_ref().is_none_or(|call| has(line, call)),
+            };
+            if !is_on_branch {
                 if let Some(parent) = parent.filter(|_| has(line, "\"tool_result\"")) {
-                    results.entry(parent).or_default().push(uuid.clone());
+                    results_by_call.entry(parent).or_default().push(uuid.clone());
                 }
                 skipped.insert(uuid, (index, line));
                 continue;
@@ -102,7 +113,7 @@ impl<'a> ClaudeBranch<'a> {
             is_started = true;
             let mut next = Some((uuid, parent, index, line));
             while let Some((uuid, parent, index, line)) = next {
-                for result in results.remove(&uuid).unwrap_or_default() {
+                for result in results_by_call.remove(&uuid).unwrap_or_default() {
                     if let Some((index, line)) = skipped.remove(&result) {
                         reader.take(index, line);
                     }
@@ -129,9 +140,16 @@ impl<'a> ClaudeBranch<'a> {
     }
 }
 
-/// Whether the client has cleared results from the model's context with this record.
+/// Signs of records with which the client has removed something from the model's context: results, or whole messages.
+const REMOVALS: &[&str] = &[
+    "\"applied_edits\":[{",
+    "\"type\":\"content-replacement\"",
+    "\"type\":\"marble-origami-commit\"",
+    "\"subtype\":\"snip_boundary\"",
+];
+
 fn is_clearing(line: &str) -> bool {
-    has(line, "\"applied_edits\":[{") || has(line, "\"type\":\"content-replacement\"")
+    REMOVALS.iter().any(|sign| has(line, sign))
 }
 
 fn has(line: &str, text: &str) -> bool {
@@ -251,7 +269,7 @@ mod tests {
             result("rd", "d"),
         ];
         let tail = lines.join("\n");
-        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), 5, 0);
+        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), None, 5, 0);
         let expected: Vec<&str> = [0, 3, 4, 5, 6, 7, 8, 9, 10].map(|line| lines[line].as_str()).to_vec();
         assert_eq!(branch.recent, expected);
     }
@@ -282,7 +300,7 @@ mod tests {
         lines.swap(last, before);
         lines.push(record(83, "assistant", r#"[{"type":"text","text":"now"}]"#));
         let tail = lines.join("\n");
-        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), 5, 0);
+        let branch = ClaudeBranch::read(&tail, Path::new("s.jsonl"), None, 5, 0);
         // The calls of 13 results, and what follows.
         assert_eq!(branch.recent.len(), 2 * 13);
         assert_eq!(branch.recent.last(), Some(&lines[lines.len() - 1].as_str()));

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,7 +18,7 @@ use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
 use tamis_logs::reading::{LogItem, each_event, reader_of};
 use tamis_logs::tool_kinds::{CallDetails, written_texts};
-use tamis_logs::usage::{Claim, PromptTokens};
+use tamis_logs::usage::{Claim, ExclusionReason, PromptTokens};
 use tamis_prune::{SentPrompt, ShownMemory};
 use tamis_text::strip_line_numbers;
 
@@ -38,6 +38,8 @@ pub(crate) struct SessionContext {
     pub(crate) messages: LatestMessages,
     /// None where it is not known what the model has in its context.
     pub(crate) memory: Option<ShownMemory>,
+    /// Calls without a result yet, this one among them.
+    pub(crate) open_calls: usize,
     /// Of the command whose output this is, where the log has it.
     pub(crate) exit_code: Option<i64>,
 }
@@ -48,36 +50,40 @@ impl SessionContext {
         let mut messages = LatestMessages::default();
         messages.person_wrote(person);
         messages.agent_wrote(agent);
-        SessionContext { messages, memory: None, exit_code: None }
+        SessionContext { messages, memory: None, open_calls: 1, exit_code: None }
     }
 }
 
-/// Reads the log that the client names. Where the client writes it with a delay, it is waited for until then.
+/// Reads the log that the client names. Claude Code writes its log late: until `wait_until`, the call's record is waited for.
 pub(crate) fn read(
     client: Client,
     payload: &HookPayload<'_>,
     wait_until: Instant,
 ) -> io::Result<SessionContext> {
-    let path = log_of(payload)?;
     let call_id = payload.tool_use_id.as_deref();
-    let tail = match (client, call_id) {
-        (Client::ClaudeCode, Some(id)) => tail_with_call(&path, id, wait_until)?,
-        _ => tail_of(&path, TAIL_BYTES)?,
-    };
     let mut collector = Collector::new(client, call_id);
     match client {
         Client::ClaudeCode => {
-            let branch = ClaudeBranch::read(&tail, &path, client.shown_results(), OLDER_RESULT_BYTES);
+            let (path, tail) = tail_with_call(payload, wait_until)?;
+            let call_id = call_id.filter(|id| has_open_call(&tail, id));
+            collector.has_call = call_id.is_some();
+            let results = client.shown_results();
+            let branch = ClaudeBranch::read(&tail, &path, call_id, results, OLDER_RESULT_BYTES);
             collector.read_lines(client, &path, &branch.messages);
             collector.texts.clear();
             collector.read_lines(client, &path, &branch.recent);
-            collector.has_all_results = branch.has_all_results;
+            collector.has_all_results &= branch.has_all_results;
         }
         Client::Codex => {
+            let path = log_of(payload)?;
+            let tail = tail_of(&path, TAIL_BYTES)?;
             let lines = collector.without_mirrors(&tail);
             collector.read_lines(client, &path, &lines);
         }
-        Client::Gemini => collector.read_gemini(&path, &tail)?,
+        Client::Gemini => {
+            let path = log_of(payload)?;
+            collector.read_gemini(&path, &tail_of(&path, TAIL_BYTES)?)?;
+        }
         Client::OpenCode => {}
     }
     Ok(collector.finish())
@@ -94,31 +100,48 @@ pub(crate) fn log_of(payload: &HookPayload<'_>) -> io::Result<PathBuf> {
     }
 }
 
-/// Claude Code's log of a subagent: in a folder beside its parent's log.
+/// Claude Code's log of a subagent: in a folder beside its parent's log, or in a folder of that.
 fn log_of_subagent(parent: &Path, agent: &str) -> Option<PathBuf> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     if agent.is_empty() || !agent.chars().all(is_name) {
         return None;
     }
-    Some(parent.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl")))
+    let folder = parent.with_extension("").join("subagents");
+    let name = format!("agent-{agent}.jsonl");
+    let below = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path().join(&name));
+    let path = folder.join(&name);
+    if path.is_file() { Some(path) } else { below.into_iter().find(|path| path.is_file()).or(Some(path)) }
 }
 
-/// The end of the log as soon as it has the call, or as it is in the end.
-fn tail_with_call(path: &Path, call_id: &str, wait_until: Instant) -> io::Result<String> {
+/// Waits until the log has the call, and returns the log's path and end; at `wait_until`, the end as it is.
+fn tail_with_call(payload: &HookPayload<'_>, wait_until: Instant) -> io::Result<(PathBuf, String)> {
+    let mut looked_at = None;
     loop {
+        let is_late = Instant::now() >= wait_until;
+        let path = log_of(payload)?;
         let size = path.metadata().map_or(0, |metadata| metadata.len());
-        let tail = tail_of(path, TAIL_BYTES);
-        let is_late = || Instant::now() >= wait_until;
-        match &tail {
-            Ok(text) if memmem::find(text.as_bytes(), call_id.as_bytes()).is_some() => return tail,
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return tail,
-            _ if is_late() => return tail,
-            _ => {}
+        if is_late || looked_at != Some((path.clone(), size)) {
+            match tail_of(&path, TAIL_BYTES) {
+                Ok(tail)
+                    if is_late
+                        || payload.tool_use_id.as_deref().is_none_or(|id| has_open_call(&tail, id)) =>
+                {
+                    return Ok((path, tail));
+                }
+                Err(error) if is_late || error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => looked_at = Some((path, size)),
+            }
         }
-        while path.metadata().map_or(0, |metadata| metadata.len()) == size && !is_late() {
-            thread::sleep(LOG_POLL);
-        }
+        thread::sleep(LOG_POLL);
     }
+}
+
+/// Whether a log has this call, and no result of it. Some servers number calls from 0 again, so an earlier call may have had the
+/// same id.
+fn has_open_call(tail: &str, call_id: &str) -> bool {
+    let last = |text: String| memmem::rfind(tail.as_bytes(), text.as_bytes());
+    let call = last(format!("\"id\":\"{call_id}\""));
+    call.is_some() && call > last(format!("\"tool_use_id\":\"{call_id}\""))
 }
 
 /// The last whole lines of a log.
@@ -203,11 +226,12 @@ struct Collector {
     session: SessionContext,
     /// What the model has read and written since the context was last compacted.
     texts: Vec<SessionText>,
-    /// Whether no result since then is missing.
+    /// Whether no result since then is missing, and no call of one.
     has_all_results: bool,
     /// The call whose output is being pruned: it was not shown yet.
     call_id: Option<String>,
-    /// Whether that call is in the log.
+    /// Whether that call is in what was read. If it is not, the latest request is missing, or these lines lead to something else:
+    /// they were rewound, or another process goes on with the same session.
     has_call: bool,
     /// What each call was about, by its id.
     calls: HashMap<String, String>,
@@ -217,15 +241,16 @@ struct Collector {
 
 impl Collector {
     fn new(client: Client, call_id: Option<&str>) -> Collector {
-        let session = SessionContext { messages: LatestMessages::default(), memory: None, exit_code: None };
+        let messages = LatestMessages::default();
+        let session = SessionContext { messages, memory: None, open_calls: 1, exit_code: None };
         let call_id = call_id.map(str::to_owned);
         Collector {
             client,
             session,
             texts: Vec::new(),
-            has_all_results: false,
+            has_all_results: client == Client::ClaudeCode,
             call_id,
-            has_call: false,
+            has_call: client != Client::ClaudeCode,
             calls: HashMap::new(),
             requests: HashSet::new(),
         }
@@ -233,6 +258,9 @@ impl Collector {
 
     /// The session, with those results that are certain to be in the model's context.
     fn finish(mut self) -> SessionContext {
+        if !self.has_call {
+            return self.session;
+        }
         let cleared_tokens = if self.has_all_results { self.client.cleared_tokens() } else { 0 };
         let mut memory = ShownMemory::new(self.client.shown_window())
             .with_clearing(self.client.shown_results(), cleared_tokens);
@@ -240,16 +268,15 @@ impl Collector {
             match text {
                 SessionText::Written { label, texts } => memory.add_call(&label, texts),
                 SessionText::Result { label, text } => memory.add(label, text, &[]),
-                SessionText::Request { prompt, model } if self.has_call => {
+                SessionText::Request { prompt, model } => {
                     let tokens = prompt.map_or(0, |prompt| prompt.all);
                     let cached_tokens = prompt.map_or(0, |prompt| prompt.cached);
                     memory.add_request(SentPrompt { tokens, cached_tokens, model: &model });
                 }
-                // The latest request, which may have cleared something, is not in the log yet.
-                SessionText::Request { .. } => {}
             }
         }
         self.session.memory = Some(memory);
+        self.session.open_calls = self.calls.len();
         self.session
     }
 
@@ -311,30 +338,38 @@ impl Collector {
                 let label = details.target().unwrap_or(&call.name).to_owned();
                 let texts = written_texts(&details, &arguments);
                 self.texts.push(SessionText::Written { label: label.clone(), texts });
-                self.has_call |= call.id.is_some() && call.id.as_deref() == self.call_id.as_deref();
                 self.calls.extend(call.id.as_ref().map(|id| (id.to_string(), label)));
             }
             EventBody::ToolResult(result) => {
                 let id = result.id.as_deref();
-                if id.is_some() && id == self.call_id.as_deref() {
+                // Claude Code logs it after the hook, so a result with this id is of an earlier call.
+                let is_own = self.client != Client::ClaudeCode && id == self.call_id.as_deref();
+                if id.is_some() && is_own {
                     return;
                 }
-                // Of the first results that are read, the calls may be missing, and with them what is known of their requests.
-                let Some(label) = id.map_or(Some(String::new()), |id| self.calls.remove(id)) else { return };
-                let text = output_of(&result.content);
-                let text = strip_line_numbers(&text).into_owned();
-                self.texts.push(SessionText::Result { label, text });
+                let label = id.map_or(Some(String::new()), |id| self.calls.remove(id));
+                // Of the first results that are read, the calls may be missing, and with them what is known of their requests. Such
+                // a result is one of the latest all the same.
+                let text = match &label {
+                    Some(_) => strip_line_numbers(&output_of(&result.content)).into_owned(),
+                    None => String::new(),
+                };
+                self.has_all_results &= label.is_some();
+                self.texts.push(SessionText::Result { label: label.unwrap_or_default(), text });
             }
             EventBody::Compaction(_) | EventBody::Summary(_) => self.texts.clear(),
             EventBody::TokenUsage(report) => {
-                let is_first = match report.claim {
-                    Claim::Request(key) => self.requests.insert(key),
-                    Claim::Once => true,
-                    Claim::Excluded(_) => false,
-                };
-                if is_first {
-                    let model = report.model.as_deref().unwrap_or_default().to_owned();
-                    self.texts.push(SessionText::Request { prompt: report.prompt, model });
+                let model = report.model.as_deref().unwrap_or_default().to_owned();
+                match report.claim {
+                    Claim::Request(key) if !self.requests.insert(key) => {}
+                    Claim::Request(_) | Claim::Once => {
+                        self.texts.push(SessionText::Request { prompt: report.prompt, model });
+                    }
+                    // It failed, or its size is not known.
+                    Claim::Excluded(ExclusionReason::Empty) => {
+                        self.texts.push(SessionText::Request { prompt: None, model });
+                    }
+                    Claim::Excluded(_) => {}
                 }
             }
             EventBody::Notification(_) => {}

@@ -21,7 +21,7 @@ mod opencode;
 mod payload;
 mod prune;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
@@ -44,7 +44,7 @@ pub struct Hook<'a> {
     /// Whether secrets are redacted, also in texts of which nothing is cut.
     pub redacts: bool,
     /// How long a log that does not have the call yet is waited for: Claude Code writes its log with a delay of up to 100 ms.
-    pub log_wait: Duration,
+    pub log_deadline: Instant,
     /// The client waits no longer than this.
     pub deadline: Instant,
 }

@@ -79,11 +79,10 @@ impl Hook<'_> {
         }
         // First, so that no secret is shown or stored.
         let is_redacted = self.redacts && redact(&mut output, &mut tool_text);
-        let prunable = self.prunable(payload, &tool_text);
+        let call = self.call_if_prunable(payload, &tool_text);
         // A log that is late is waited for only if something may be cut.
-        let log_wait = if prunable.is_ok() { self.log_wait } else { Duration::ZERO };
-        let session = self.session(payload, Instant::now() + log_wait);
-        let cut = match (&session, &prunable) {
+        let session = self.session(payload, if call.is_ok() { self.log_deadline } else { Instant::now() });
+        let cut = match (&session, &call) {
             (Ok(session), Ok(call)) => self.cut(payload, session, &tool_text, call),
             (Err(reason), _) | (_, Err(reason)) => Err(*reason),
         };
@@ -146,8 +145,12 @@ impl Hook<'_> {
         self.skip_tools.iter().any(is_named)
     }
 
-    /// Whether an output may be cut, as far as it tells without its session: what its call was about.
-    fn prunable(&self, payload: &HookPayload<'_>, tool_text: &ToolText) -> Result<String, LeftReason> {
+    /// What the call says, if its output may be cut, as far as that is known without the session.
+    fn call_if_prunable(
+        &self,
+        payload: &HookPayload<'_>,
+        tool_text: &ToolText,
+    ) -> Result<CallDetails, LeftReason> {
         if self.is_switched_off(payload.tool()) {
             return Err(LeftReason::SwitchedOff);
         }
@@ -164,7 +167,7 @@ impl Hook<'_> {
         if self.client == Client::Gemini && text.len() > limit && text.chars().count() > limit {
             return Err(LeftReason::CutByClient);
         }
-        Ok(details.words.or(details.paths.into_iter().next()).unwrap_or_default())
+        Ok(details)
     }
 
     /// The pruned text, which the ledger has not counted.
@@ -173,19 +176,22 @@ impl Hook<'_> {
         payload: &HookPayload<'_>,
         session: &SessionContext,
         tool_text: &ToolText,
-        call: &str,
+        call: &CallDetails,
     ) -> Result<(String, UnrecordedPrune), LeftReason> {
         let text = tool_text.text.as_str();
-        let goal = overheard_goal(session.messages.agent(), call, session.messages.person());
+        let goal = overheard_goal(session.messages.agent(), call.subject(), session.messages.person());
         if goal.is_empty() {
             return Err(LeftReason::NoGoal);
         }
         let left = self.deadline.saturating_duration_since(Instant::now()).saturating_sub(REPLY_TIME);
-        let shown = session.memory.as_ref().map(|memory: &ShownMemory| memory.runs(text)).unwrap_or_default();
+        let memory = session.memory.as_ref();
+        let shown = memory
+            .map(|memory: &ShownMemory| memory.runs_among(text, session.open_calls))
+            .unwrap_or_default();
         let request = PruneRequest {
             text,
             goal: &goal,
-            kind: TextKind::detect_for_call(text, call),
+            kind: TextKind::detect_for_call(text, &call.names()),
             options: PruneOptions {
                 keep_first_lines: tool_text.keep_first_lines,
                 timeout: left,

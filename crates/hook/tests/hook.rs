@@ -60,7 +60,7 @@ impl Fixture {
             min_chars: 1_000,
             skip_tools: &[],
             redacts,
-            log_wait: Duration::ZERO,
+            log_deadline: Instant::now(),
             deadline,
         };
         hook.run(&payload.to_string())
@@ -175,7 +175,7 @@ fn tools_that_are_switched_off_are_not_pruned() {
             min_chars: 1_000,
             skip_tools,
             redacts: false,
-            log_wait: Duration::ZERO,
+            log_deadline: Instant::now(),
             deadline,
         };
         assert_eq!(hook.run(&payload.to_string()).outcome, outcome, "{skipped}");
@@ -243,56 +243,81 @@ fn what_is_not_for_the_hook_stays_as_it_is() {
 /// Claude Code writes its log a moment after its tools have run.
 #[test]
 fn a_log_that_is_written_late_is_waited_for() {
-    let before = |lines: usize| claude_log()[..lines].to_vec();
-    for (name, agent, first) in [
-        ("no log", None, None),
-        ("an empty log", None, Some(before(0))),
-        ("a log without the call", None, Some(before(1))),
-        ("no log of a subagent", Some("a1"), None),
+    let earlier = json!({"type": "user", "uuid": "u0", "parentUuid": null, "sessionId": "s", "cwd": "/p",
+        "version": "2.1.325", "timestamp": "2026-11-16T11:00:00Z",
+        "message": {"role": "user", "content": "Review the output of each step."}});
+    let mut with_call = claude_log();
+    with_call[0]["parentUuid"] = json!("u0");
+    with_call.insert(0, earlier.clone());
+    // An answered call with the same id, as of a server that numbers calls from 0 again.
+    let mut answered = claude_log();
+    answered[0] = json!({"type": "user", "uuid": "u1", "parentUuid": "u0", "sessionId": "s", "cwd": "/p",
+        "message": {"role": "user", "content": "Review the output of the next step too."}});
+    answered.push(json!({"type": "user", "uuid": "r1", "parentUuid": "a1", "sessionId": "s", "cwd": "/p",
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}]}}));
+    answered.insert(0, earlier.clone());
+    let mut with_second = answered.clone();
+    for (index, mut line) in claude_log().into_iter().enumerate() {
+        line["parentUuid"] = json!(["r1", "u2"][index]);
+        line["uuid"] = json!(["u2", "a2"][index]);
+        with_second.push(line);
+    }
+    let (no_session, nothing) = (LeftReason::NoSession, LeftReason::NothingToCut);
+    for (name, agent, first, whole, without_wait) in [
+        ("no log", None, None, claude_log(), no_session),
+        ("an empty log", None, Some(vec![]), claude_log(), LeftReason::NoGoal),
+        ("a log without the call", None, Some(vec![earlier]), with_call, nothing),
+        ("a log with an earlier call of that id", None, Some(answered), with_second, nothing),
+        ("no log of a subagent", Some("subagents/agent-a1.jsonl"), None, claude_log(), no_session),
+        ("nor in a folder below", Some("subagents/flow/agent-a1.jsonl"), None, claude_log(), no_session),
     ] {
         let fixture = Fixture::new();
         let transcript = fixture.path("s.jsonl");
-        let log =
-            agent.map_or("s.jsonl".to_owned(), |agent: &str| format!("s/subagents/agent-{agent}.jsonl"));
+        let log = agent.map_or("s.jsonl".to_owned(), |name| format!("s/{name}"));
         if let Some(lines) = &first {
             fixture.write_log(&log, lines);
         }
-        let mut payload =
-            claude_call(&transcript, "Bash", json!({"command": "make"}), bash_response(&build_log()));
-        payload["agent_id"] = json!(agent);
+        let mut payload = claude_call(
+            &transcript,
+            "Bash",
+            json!({"command": "cat src/build.rs"}),
+            bash_response(&source()),
+        );
+        payload["agent_id"] = json!(agent.map(|_| "a1"));
         let calls = HookCalls::new(DataDir::at(fixture.path("data")));
-        let hook = |log_wait| Hook {
-            client: Client::ClaudeCode,
-            sieve: &fixture.sieve,
-            calls: Some(&calls),
-            min_chars: 1_000,
-            skip_tools: &[],
-            redacts: false,
-            log_wait,
-            deadline: Instant::now() + Duration::from_secs(60),
+        let run = |session: &str, log_wait: u64| {
+            let mut payload = payload.clone();
+            payload["session_id"] = json!(session);
+            let hook = Hook {
+                client: Client::ClaudeCode,
+                sieve: &fixture.sieve,
+                calls: Some(&calls),
+                min_chars: 1_000,
+                skip_tools: &[],
+                redacts: false,
+                log_deadline: Instant::now() + Duration::from_secs(log_wait),
+                deadline: Instant::now() + Duration::from_secs(60),
+            };
+            hook.run(&payload.to_string()).outcome
         };
-        let shown = |result: HookResult| result.reply.map(|reply| reply["hookSpecificOutput"].to_string());
+        assert_eq!(run("too early", 0), HookOutcome::Left(without_wait), "{name}");
         let outcome = std::thread::scope(|scope| {
-            let late = scope.spawn(|| shown(hook(Duration::from_secs(40)).run(&payload.to_string())));
-            // It is recorded before the log is read.
+            let late = scope.spawn(|| run("waiting", 40));
+            // It is recorded before the log is read. The pause only makes it likelier that a hook that does not wait fails here.
             let record = fixture.path("data/hook-calls.jsonl");
-            while !fs::read_to_string(&record).is_ok_and(|text| text.contains("toolu_1")) {
+            while !fs::read_to_string(&record).is_ok_and(|text| text.contains("waiting")) {
                 std::thread::yield_now();
             }
-            fixture.write_log(&log, &claude_log());
+            std::thread::sleep(Duration::from_millis(5));
+            fixture.write_log(&log, &whole);
             late.join().unwrap()
         });
-        payload["session_id"] = json!("in time");
-        assert_eq!(outcome, shown(hook(Duration::ZERO).run(&payload.to_string())), "{name}");
-        assert!(outcome.is_some(), "{name}");
+        assert_eq!(outcome, HookOutcome::Pruned, "{name}");
     }
 }
 
-/// An agent follows what a document says, so each of its lines counts, also in examples and tags.
-#[test]
-fn documents_stay_whole_although_they_look_like_code() {
-    let fixture = Fixture::new();
-    let log = fixture.write_log("s.jsonl", &claude_log());
+/// A file of code, of which only the first function is about the goal.
+fn source() -> String {
     let mut text =
         String::from("fn why_the_build_fails(build: &Build) -> Cause {\n    build.fail().cause()\n}\n\n");
     for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
@@ -301,6 +326,15 @@ fn documents_stay_whole_although_they_look_like_code() {
             .collect::<String>();
         text += &format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n{rows}}}\n\n");
     }
+    text
+}
+
+/// An agent follows what a document says, so each of its lines counts, also in examples and tags.
+#[test]
+fn documents_stay_whole_although_they_look_like_code() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
+    let text = source();
     let outcome = |command: &str| {
         let payload = claude_call(&log, "Bash", json!({"command": command}), bash_response(&text));
         fixture.run(Client::ClaudeCode, &payload).outcome
@@ -386,7 +420,7 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
         for line in lines.iter_mut().filter(|line| line["type"] == "assistant") {
             request += 1;
             let (prompt, cached) =
-                (20_000 * request, if is_cached(request) { 20_000 * (request - 1) } else { 0 });
+                (10_000 * request, if is_cached(request) { 10_000 * (request - 1) } else { 0 });
             line["message"]["id"] = format!("msg_{request}").into();
             line["requestId"] = format!("req_{request}").into();
             line["message"]["usage"] = json!({"input_tokens": 3, "cache_read_input_tokens": cached,
@@ -402,7 +436,7 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
         line["message"]["id"] = "msg_1".into();
         line["requestId"] = "req_1".into();
         line["message"]["usage"] =
-            json!({"input_tokens": 3, "cache_read_input_tokens": 19_997, "output_tokens": 50});
+            json!({"input_tokens": 3, "cache_read_input_tokens": 9_997, "output_tokens": 50});
     }
     // The call itself is not in the log yet, and neither is the request that it came from.
     let mut without_call = with_usage(long_ago.clone(), &|_| true);
@@ -412,11 +446,32 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
     edited["message"]["context_management"] =
         json!({"applied_edits": [{"type": "clear_tool_uses_20250919"}]});
     let cleared: Vec<Value> = [claude_log(), shown("r1", "a1", &text), vec![edited]].concat();
-    let replacement = json!({"type": "content-replacement", "sessionId": "s", "replacements": []});
-    let replaced: Vec<Value> =
-        [claude_log(), shown("r1", "a1", &text), vec![replacement, last("r1")]].concat();
+    let removed = |record: Value| -> Vec<Value> {
+        [claude_log(), shown("r1", "a1", &text), vec![record, last("r1")]].concat()
+    };
+    let replaced = removed(json!({"type": "content-replacement", "sessionId": "s", "replacements": []}));
+    let collapsed =
+        removed(json!({"type": "marble-origami-commit", "sessionId": "s", "summary": "read a file"}));
+    let snipped =
+        removed(json!({"type": "system", "subtype": "snip_boundary", "uuid": "snip", "parentUuid": "r1",
+        "sessionId": "s", "content": "snipped"}));
+    // Another process goes on where this one was rewound.
+    let elsewhere = json!({"type": "user", "uuid": "else", "parentUuid": "r1", "sessionId": "s", "cwd": "/p",
+        "timestamp": "2026-11-16T12:00:10Z", "message": {"role": "user", "content": "go on"}});
+    let of_another_process: Vec<Value> =
+        [claude_log(), shown("r1", "a1", &text), vec![last("a1"), elsewhere.clone()]].concat();
+    let unknown_branch: Vec<Value> = [claude_log(), shown("r1", "a1", &text), vec![elsewhere]].concat();
+    // The results of parallel calls follow both calls, and are sent together.
+    let mut parallel: Vec<Value> = [claude_log(), shown("r1", "a1", &text)].concat();
+    let before_result = parallel.len() - 1;
+    parallel.insert(before_result, last("r1c"));
     for (name, lines, is_shown) in [
         ("in context", in_context, true),
+        ("by a parallel call", parallel, true),
+        ("rewound, and another process went on", of_another_process, false),
+        ("not known on which branch", unknown_branch, false),
+        ("collapsed", collapsed, false),
+        ("snipped", snipped, false),
         ("written by the agent", written_before, true),
         ("six results ago", long_ago, false),
         ("six results ago, cached since", confirmed, true),
@@ -829,7 +884,7 @@ fn a_hook_that_is_installed_twice_acts_once() {
                 min_chars: 1_000,
                 skip_tools: &[],
                 redacts: false,
-                log_wait: Duration::ZERO,
+                log_deadline: Instant::now(),
                 deadline,
             };
             hook.run(&payload.to_string()).outcome
@@ -882,7 +937,7 @@ proptest! {
                 min_chars: 0,
                 skip_tools: &[],
                 redacts: true,
-                log_wait: Duration::ZERO,
+                log_deadline: Instant::now(),
                 deadline,
             };
             hook.run(&input);

@@ -122,6 +122,17 @@ impl CallDetails {
         CallDetails { tool_kind, paths, words, range: range_of(arguments) }
     }
 
+    /// The command, the pattern or the question; if there is none, the first file.
+    pub fn subject(&self) -> &str {
+        self.words.as_ref().or(self.paths.first()).map_or("", String::as_str)
+    }
+
+    /// Everything that may name a file that it reads.
+    pub fn names(&self) -> String {
+        let words = self.words.iter();
+        words.chain(&self.paths).map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
     /// What it is about, in a few words.
     pub fn target(&self) -> Option<&str> {
         self.paths.first().or(self.words.as_ref()).map(String::as_str)

@@ -66,7 +66,7 @@ pub struct UsageReport<'a> {
     pub tokens: Tokens,
     pub model: Option<Cow<'a, str>>,
     pub claim: Claim,
-    /// Of a single request, where the log tells it apart from others.
+    /// None if the report sums up several requests, or does not tell.
     pub prompt: Option<PromptTokens>,
 }
 

@@ -164,6 +164,41 @@ fn of_user_messages_only_a_persons_words_begin_a_turn() {
 }
 
 #[test]
+fn a_prompt_is_known_where_one_request_is_reported_and_its_cache_was_not_edited() {
+    let prompt = |usage: &str| {
+        let line = format!(
+            r#"{{"type":"assistant","requestId":"r","message":{{"id":"m","model":"opus","content":[],"usage":{usage}}}}}"#
+        );
+        let mut record = ParsedLog::default();
+        ClaudeReader::default().read(&line, &mut record);
+        record.events.iter().find_map(|event| match &event.body {
+            EventBody::TokenUsage(report) => report.prompt.map(|prompt| (prompt.all, prompt.cached)),
+            _ => None,
+        })
+    };
+    for (usage, expected) in [
+        (
+            r#"{"input_tokens":3,"cache_read_input_tokens":50000,"cache_creation_input_tokens":97,"output_tokens":5}"#,
+            Some((50_100, 50_000)),
+        ),
+        (
+            r#"{"input_tokens":3,"output_tokens":5,"iterations":[{"type":"message","input_tokens":3}]}"#,
+            Some((3, 0)),
+        ),
+        (
+            r#"{"input_tokens":3,"output_tokens":5,"iterations":[{"type":"message"},{"type":"compaction"}]}"#,
+            None,
+        ),
+        (
+            r#"{"input_tokens":3,"cache_read_input_tokens":50000,"cache_deleted_input_tokens":22000,"output_tokens":5}"#,
+            None,
+        ),
+    ] {
+        assert_eq!(prompt(usage), expected, "{usage}");
+    }
+}
+
+#[test]
 fn usage_is_what_was_billed_and_repeats_claim_the_same_request() {
     let lines = [
         r#"{"type":"assistant","requestId":"r1","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":""}],"usage":{"input_tokens":3,"output_tokens":1,"cache_creation":{"ephemeral_5m_input_tokens":5,"ephemeral_1h_input_tokens":6}}}}"#,

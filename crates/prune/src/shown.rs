@@ -6,8 +6,10 @@
 //! themselves before it reports them.
 //!
 //! A client may clear old results from the context without a word in its log. But providers cache prompts by their beginning, and
-//! logs say how much of each prompt was cached. A prompt that was cached up to where an earlier one ended begins with the same
-//! tokens, so every result in that part is still there. This holds if the log has every request that cleared something.
+//! logs say how much of each prompt was cached. A prompt that was cached up to where the one before it ended begins with the same
+//! tokens, so every result in that part is still there. If the cached part ends elsewhere, the log lacks a request, which may
+//! have cleared something. A client clears when a prompt no longer fits, so what the last prompt had is in the next one too,
+//! unless that one may be too long.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
@@ -26,6 +28,8 @@ const BYTES_PER_TOKEN: usize = 4;
 const UNCACHED_TOKENS: u64 = 16;
 /// More than any text has on average, so that what is new in a prompt is not overestimated.
 const MOST_BYTES_PER_TOKEN: usize = 8;
+/// From this size of the last prompt on, the next one may be too long for the model, whose context has at least 200,000 tokens.
+const CROWDED_TOKENS: u64 = 150_000;
 
 /// What a model has in its context: tool results, and what the agent itself wrote. The caller adds each text as it was sent, and
 /// forgets all of them when the context is compacted.
@@ -73,7 +77,7 @@ enum Sent {
     /// No request followed.
     NotYet,
     /// In the latest request, whose prompt has this many tokens.
-    Once { prompt_tokens: u64 },
+    InLatestPrompt { prompt_tokens: u64 },
     /// In all requests since one with a prompt of this many tokens: each was cached at least that far.
     Confirmed { prompt_tokens: u64 },
     /// A request was not cached that far: the result may have been cleared.
@@ -160,12 +164,15 @@ impl ShownMemory {
 
     /// Adds a request to the model, once, after all results that are in its prompt.
     pub fn add_request(&mut self, prompt: SentPrompt<'_>) {
-        let first_kept = self.first_kept_result();
+        let first_kept = self.first_kept_result(0);
         let new = self.results.list.iter().filter(|result| result.sent == Sent::NotYet);
         let new_tokens = new.map(|result| result.bytes).sum::<usize>() / MOST_BYTES_PER_TOKEN;
         // A prompt grows by what is new, unless the client has removed something.
         let least_tokens = self.last_prompt_tokens.saturating_add(new_tokens as u64);
+        // A cached part that ends elsewhere was written by a request that the log lacks.
+        let is_known_end = prompt.cached_tokens.abs_diff(self.last_prompt_tokens) <= UNCACHED_TOKENS;
         let is_continued = prompt.tokens.saturating_add(UNCACHED_TOKENS) >= least_tokens
+            && is_known_end
             && prompt.model == self.last_model
             && prompt.cached_tokens > 0;
         let cached_end = if is_continued { prompt.cached_tokens.saturating_add(UNCACHED_TOKENS) } else { 0 };
@@ -176,14 +183,14 @@ impl ShownMemory {
         for result in &mut self.results.list {
             let is_kept = result.number >= first_kept;
             result.sent = match result.sent {
-                Sent::Once { prompt_tokens } | Sent::Confirmed { prompt_tokens }
+                Sent::InLatestPrompt { prompt_tokens } | Sent::Confirmed { prompt_tokens }
                     if prompt_tokens <= cached_end =>
                 {
                     Sent::Confirmed { prompt_tokens }
                 }
                 Sent::NotYet if prompt.tokens == 0 => Sent::NotYet,
                 // Of many new results, the first may be cleared before they are sent.
-                _ if is_kept && prompt.tokens > 0 => Sent::Once { prompt_tokens: prompt.tokens },
+                _ if is_kept && prompt.tokens > 0 => Sent::InLatestPrompt { prompt_tokens: prompt.tokens },
                 _ => Sent::Unknown,
             };
         }
@@ -220,26 +227,32 @@ impl ShownMemory {
         self.last_prompt_tokens = 0;
     }
 
-    /// The number of the first result that the client has certainly not cleared, because it keeps the latest. Earlier ones may be
-    /// [confirmed](Sent::Confirmed).
-    fn first_kept_result(&self) -> usize {
+    /// The number of the first result that the client does not clear, because it keeps the latest, when this many new results are
+    /// sent with them. Earlier ones may be [confirmed](Sent::Confirmed).
+    fn first_kept_result(&self, new_results: usize) -> usize {
         if self.kept_results == usize::MAX {
             return 0;
         }
-        let latest = self.results.list.iter().rev().take(self.kept_results);
+        let kept = self.kept_results.saturating_sub(new_results);
+        let latest = self.results.list.iter().rev().take(kept);
         let older_bytes = self.result_bytes - latest.map(|result| result.bytes).sum::<usize>();
         let may_be_cleared = older_bytes >= self.least_cleared_bytes;
-        if may_be_cleared { (self.result_count + 1).saturating_sub(self.kept_results) } else { 0 }
+        if may_be_cleared { (self.result_count + 1).saturating_sub(kept) } else { 0 }
     }
 
-    /// The runs of a text that were shown, in order and without overlaps. Each is as long as the text and the place allow, and
+    /// The runs of a new result that were shown, in order and without overlaps. Each is as long as the text and the place allow, and
     /// of several places the longest run counts, then the latest.
     pub fn runs(&self, text: &str) -> Vec<ShownRun> {
+        self.runs_among(text, 1)
+    }
+
+    /// The same for one of several new results that are sent together.
+    pub fn runs_among(&self, text: &str, new_results: usize) -> Vec<ShownRun> {
         if self.results.list.is_empty() && self.written.list.is_empty() {
             return Vec::new();
         }
         let lines: Vec<HashedLine<'_>> = split_lines(text).into_iter().map(HashedLine::of).collect();
-        let index = ShownIndex::read(self);
+        let index = ShownIndex::read(self, new_results.max(1));
         let mut steps = 0;
         let found = index.find(&lines, &mut steps);
         found.into_iter().map(|(first, length, at)| self.run(first, length, &index.lines[at])).collect()
@@ -336,11 +349,13 @@ struct ShownIndex<'a> {
 }
 
 impl<'a> ShownIndex<'a> {
-    fn read(memory: &'a ShownMemory) -> ShownIndex<'a> {
+    fn read(memory: &'a ShownMemory, new_results: usize) -> ShownIndex<'a> {
         let (results, written) = (&memory.results, &memory.written);
-        let first_kept = memory.first_kept_result();
+        let first_kept = memory.first_kept_result(new_results);
+        let fits = memory.last_prompt_tokens < CROWDED_TOKENS;
         let is_certain = |text: &ShownText| {
-            text.is_written || text.number >= first_kept || matches!(text.sent, Sent::Confirmed { .. })
+            let is_confirmed = fits && matches!(text.sent, Sent::Confirmed { .. });
+            text.is_written || text.number >= first_kept || is_confirmed
         };
         let mut excess = [results, written].map(|texts| texts.excess(memory.window_bytes));
         let mut texts: Vec<&ShownText> = results.list.iter().chain(&written.list).collect();

@@ -143,16 +143,17 @@ fn what_a_client_may_have_cleared_is_not_reported() {
         }
         results
     };
-    assert_eq!(results_held(0, 50_000), 2, "only the latest two");
-    assert_eq!(results_held(tokens(&[&old]) + 1, 50_000), 3, "the next one can be cleared with it");
-    assert_eq!(results_held(tokens(&[&old, &small, &small]) + 1, 50_000), 5);
+    assert_eq!(results_held(0, 50_000), 1, "only the latest two, of which the new one is one");
+    assert_eq!(results_held(tokens(&[&old]) + 1, 50_000), 2, "the next one can be cleared with it");
+    assert_eq!(results_held(tokens(&[&old, &small, &small]) + 1, 50_000), 4);
     assert_eq!(results_held(usize::MAX, 50_000), 9);
     // What left the window counts too.
     let mut memory = ShownMemory::new(tokens(&[&old, &small])).with_clearing(2, tokens(&[&old]) - 1);
     memory.add("large", numbered(300..500), &[]);
     memory.add("old", old.as_str(), &[]);
-    memory.add("small", "done", &[]);
-    assert_eq!(memory.runs(&old), [run(1, 40, "old", 2, 1)]);
+    assert_eq!(memory.runs(&old), [run(1, 40, "old", 1, 1)]);
+    // Two results of parallel calls are the latest two.
+    assert_eq!(memory.runs_among(&old, 2), []);
     memory.add("small", "done", &[]);
     assert_eq!(memory.runs(&old), []);
     // A compaction begins anew.
@@ -161,7 +162,7 @@ fn what_a_client_may_have_cleared_is_not_reported() {
     memory.forget();
     memory.add("small", small.as_str(), &[]);
     (0..3).for_each(|_| memory.add("done", "done", &[]));
-    assert_eq!(memory.runs(&small), [run(1, 10, "small", 4, 1)]);
+    assert_eq!(memory.runs(&small), [run(1, 10, "small", 4, 1)], "too little to be cleared");
 }
 
 fn prompt(tokens: u64, cached_tokens: u64) -> SentPrompt<'static> {
@@ -226,6 +227,14 @@ fn a_cached_prompt_confirms_the_results_in_it() {
             vec![],
         ),
         ("nothing cached of a few tokens", vec![prompt(10, 0)], vec![prompt(100, 0)], vec![]),
+        (
+            "cached by a request that the log lacks",
+            vec![prompt(1_000, 0)],
+            vec![prompt(5_000, 1_000), prompt(6_000, 3_000)],
+            vec![],
+        ),
+        ("nearly full", vec![prompt(1_000, 0)], vec![prompt(149_999, 1_000)], confirmed.to_vec()),
+        ("the next prompt may be too long", vec![prompt(1_000, 0)], vec![prompt(150_000, 1_000)], vec![]),
     ] {
         let mut memory = ShownMemory::new(50_000).with_clearing(2, 0);
         memory.add("old", old.as_str(), &[]);
@@ -324,20 +333,21 @@ fn shown_in_window(results: &[CutResult], window: usize) -> Vec<(usize, usize, S
     shown
 }
 
-/// What happens next in a conversation with a client that clears results and a provider that caches prompts.
+/// New results of a conversation, as their numbers of lines, and the request that sends them.
 #[derive(Clone, Debug)]
-enum Step {
-    Result(usize),
-    Request { clears: bool, is_cache_lost: bool, is_logged: bool },
+struct Turn {
+    results: Vec<usize>,
+    /// The first request was interrupted, so the log lacks it, and the person wrote something.
+    is_repeated: bool,
+    is_cache_lost: bool,
 }
 
-fn a_conversation() -> impl Strategy<Value = Vec<Step>> {
-    let request = (0..6u8, 0..6u8, 0..8u8).prop_map(|(clears, lost, logged)| Step::Request {
-        clears: clears == 0,
-        is_cache_lost: lost == 0,
-        is_logged: logged > 0,
-    });
-    prop::collection::vec(prop_oneof![2 => (7..40usize).prop_map(Step::Result), 3 => request], 1..40)
+fn a_conversation() -> impl Strategy<Value = Vec<Turn>> {
+    let turn =
+        (prop::collection::vec(7..40usize, 1..4), 0..6u8, 0..8u8).prop_map(|(results, lost, repeated)| {
+            Turn { results, is_repeated: repeated == 0, is_cache_lost: lost == 0 }
+        });
+    prop::collection::vec(turn, 1..40)
 }
 
 /// The tokens that two prompts have in common at the beginning. Each message is its text and its tokens.
@@ -346,49 +356,53 @@ fn common_tokens(one: &[(String, u64)], other: &[(String, u64)]) -> u64 {
 }
 
 proptest! {
-    /// The latest two results are never cleared; every other one may be, at any request.
+    /// A client that clears all but the latest two results when a prompt would have over 200,000 tokens, and a provider that
+    /// caches prompts. What is reported of a new result must be in the prompt that it is sent with.
     #[test]
     fn a_cleared_result_is_never_reported(conversation in a_conversation()) {
         let mut memory = ShownMemory::new(usize::MAX).with_clearing(2, 0);
         let mut messages: Vec<(String, u64)> = vec![("system".to_owned(), 400)];
         let mut results: Vec<(usize, String)> = Vec::new();
         let mut cached: Vec<Vec<(String, u64)>> = Vec::new();
-        for step in conversation {
-            match step {
-                Step::Result(lines) => {
-                    let number = results.len();
-                    let text: Vec<String> =
-                        (0..lines).map(|line| format!("result {number} has line {line}")).collect();
-                    let text = text.join("\n");
-                    memory.add(number.to_string(), text.as_str(), &[]);
-                    messages.push(("call".to_owned(), 30));
-                    results.push((messages.len(), text.clone()));
-                    messages.push((text, 8 * lines as u64));
-                }
-                Step::Request { clears, is_cache_lost, is_logged } => {
-                    if clears {
-                        for (at, _) in results.iter().rev().skip(2) {
-                            messages[*at] = ("cleared".to_owned(), 6);
-                        }
-                    }
-                    if is_cache_lost {
-                        cached.clear();
-                    }
-                    let tokens: u64 = messages.iter().map(|(_, tokens)| tokens).sum();
-                    let hit = cached.iter().map(|before| common_tokens(before, &messages)).max().unwrap_or(0);
-                    // A log may lack a request, but none that cleared something.
-                    if is_logged || clears {
-                        memory.add_request(prompt(tokens, hit));
-                    }
-                    cached.push(messages.clone());
-                }
+        for Turn { results: new, is_repeated, is_cache_lost } in conversation {
+            let count = results.len();
+            let is_reported = |(_, text): &(usize, String)| !memory.runs_among(text, new.len()).is_empty();
+            let reported: Vec<bool> = results.iter().map(is_reported).collect();
+            for lines in &new {
+                let number = results.len();
+                let text: Vec<String> =
+                    (0..*lines).map(|line| format!("result {number} has line {line}")).collect();
+                let text = text.join("\n");
+                memory.add(number.to_string(), text.as_str(), &[]);
+                messages.push(("call".to_owned(), 30));
+                results.push((messages.len(), text.clone()));
+                // Whole thousands, so that what is cleared has never the size of what is new.
+                messages.push((text, 1_000 * (*lines as u64 / 3)));
             }
-            for (number, (at, text)) in results.iter().enumerate() {
-                let is_reported = !memory.runs(text).is_empty();
-                let is_there = messages[*at].0 == *text;
-                prop_assert!(!is_reported || is_there, "result {number} was cleared");
-                let is_latest = number + 2 >= results.len();
-                prop_assert!(is_reported || !is_latest, "result {number} is one of the latest");
+            let tokens = |messages: &[(String, u64)]| messages.iter().map(|(_, tokens)| tokens).sum::<u64>();
+            let send = |messages: &mut Vec<(String, u64)>| {
+                if tokens(messages) > 200_000 {
+                    for (at, _) in results.iter().rev().skip(2) {
+                        messages[*at] = ("cleared".to_owned(), 6);
+                    }
+                }
+            };
+            if is_repeated {
+                send(&mut messages);
+                cached.push(messages.clone());
+                messages.push(("go on".to_owned(), 4_000));
+            }
+            send(&mut messages);
+            if is_cache_lost {
+                cached.clear();
+            }
+            let hit = cached.iter().map(|before| common_tokens(before, &messages)).max().unwrap_or(0);
+            memory.add_request(prompt(tokens(&messages), hit));
+            cached.push(messages.clone());
+            for (number, (at, text)) in results[..count].iter().enumerate() {
+                prop_assert!(!reported[number] || messages[*at].0 == *text, "result {number} was cleared");
+                let is_kept = number + 2 >= results.len();
+                prop_assert!(reported[number] || !is_kept, "result {number} is one of the latest");
             }
         }
     }

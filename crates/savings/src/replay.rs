@@ -9,7 +9,7 @@ use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written, written_texts};
-use tamis_logs::usage::UsageReport;
+use tamis_logs::usage::{Claim, ExclusionReason, UsageReport};
 use tamis_prune::{SentPrompt, ShownMemory, overheard_goal};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
@@ -69,6 +69,9 @@ impl Replay {
                 if self.account.take(report, event.at).verdict == ReportVerdict::First {
                     conversation.requests += 1;
                     conversation.memory.add_request(prompt_of(report));
+                } else if report.claim == Claim::Excluded(ExclusionReason::Empty) {
+                    // It failed, or its size is not known.
+                    conversation.memory.add_request(SentPrompt::default());
                 }
             }
             EventBody::Compaction(_) => conversation.end(recorder),
@@ -223,8 +226,7 @@ impl Conversation {
             recorder.savings.skipped.copies += 1;
             return self.received(&label, &text);
         }
-        let call = used.words.as_deref().or(used.paths.first().map(String::as_str)).unwrap_or_default();
-        let goal = overheard_goal(self.messages.agent(), call, self.messages.person());
+        let goal = overheard_goal(self.messages.agent(), used.subject(), self.messages.person());
         if goal.is_empty() {
             recorder.savings.skipped.without_goal += 1;
             return self.received(&label, &text);
@@ -232,13 +234,13 @@ impl Conversation {
         let lines = split_lines(&text);
         let tokens_of =
             |first: usize, last: usize| estimate_tokens(&lines[first - 1..last].join("\n")) as u64;
-        let runs = self.memory.runs(&text);
+        let runs = self.memory.runs_among(&text, self.open.len() + 1);
         recorder.found_shown(runs.iter().map(|run| tokens_of(run.first_line, run.last_line)).sum());
         let pruned = sieve.dry_run(
             &PruneRequest {
                 text: &text,
                 goal: &goal,
-                kind: TextKind::detect_for_call(&text, call),
+                kind: TextKind::detect_for_call(&text, &used.names()),
                 options: PruneOptions {
                     threshold: recorder.options.threshold,
                     timeout: Duration::MAX,

@@ -27,7 +27,7 @@ impl TextKind {
         crate::kind_detection::detect(text)
     }
 
-    /// Guesses the kind of what a call printed. `call` is the path that it read, or its command. A text that looks like code is a
+    /// Guesses the kind of what a call printed. `call` is its command, or the paths that it names. A text that looks like code is a
     /// document if the call names a file of prose or data: instructions for agents are full of tags and examples.
     pub fn detect_for_call(text: &str, call: &str) -> TextKind {
         match TextKind::detect(text) {
@@ -54,7 +54,8 @@ fn names_document(call: &str) -> bool {
     let words = call.split(|letter: char| letter.is_whitespace() || "'\"`;|&()<>,=".contains(letter));
     words
         .filter_map(|word| word.rsplit_once('.'))
-        .any(|(_, ending)| PROSE.iter().chain(DATA).any(|known| ending.eq_ignore_ascii_case(known)))
+        .map(|(_, ending)| ending.trim_matches(['{', '}', '[', ']']))
+        .any(|ending| PROSE.iter().chain(DATA).any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]
@@ -75,6 +76,8 @@ mod tests {
             "head -50 config.yaml; echo; tail -5 a.rs",
             "Get-Content -Path \"agents.toml\"",
             "jq .scripts package.json",
+            "cat agent.{md,rs}",
+            "how it ends\ndocs/workflow.md",
         ] {
             assert!(names_document(call), "{call}");
         }

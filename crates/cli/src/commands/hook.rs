@@ -132,7 +132,7 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         min_chars: config.hook.min_chars.value,
         skip_tools: &config.hook.skip_tools.value,
         redacts: config.hook.redact_output.value,
-        log_wait: limit * 2 / 3,
+        log_deadline: started + limit * 2 / 3,
         deadline: started + limit,
     };
     let result = hook.run(&String::from_utf8_lossy(&input));

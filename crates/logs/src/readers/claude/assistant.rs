@@ -105,11 +105,12 @@ fn is_error(content: &RawValue) -> bool {
     content.get().starts_with('{') && Fields::of(content).kind().is_some_and(|kind| kind.ends_with("_error"))
 }
 
-/// The prompt of a request; none where the sums are of several.
+/// The prompt of a request; none where the sums are of several, or where results were deleted from what is cached.
 fn prompt_of(usage: &Fields<'_>) -> Option<PromptTokens> {
     let iterations = usage.get(Key::Iterations).and_then(Fields::each).into_iter().flatten().count();
+    let is_edited = usage.count(Key::CacheDeletedTokens) > 0;
     let tokens = tokens_of(usage);
-    (iterations <= 1).then(|| PromptTokens { all: tokens.read(), cached: tokens.cache_read })
+    (iterations <= 1 && !is_edited).then(|| PromptTokens { all: tokens.read(), cached: tokens.cache_read })
 }
 
 pub(super) fn tokens_of(usage: &Fields<'_>) -> Tokens {

@@ -10,7 +10,8 @@ keys! {
     Message;
     AgentId = "agentId", AgentSetting = "agentSetting", AiTitle = "aiTitle", Attachment = "attachment",
     AttributionAgent = "attributionAgent", BlockingError = "blockingError", CacheCreation = "cache_creation",
-    CacheCreationTokens = "cache_creation_input_tokens", CacheReadTokens = "cache_read_input_tokens",
+    CacheCreationTokens = "cache_creation_input_tokens", CacheDeletedTokens = "cache_deleted_input_tokens",
+    CacheReadTokens = "cache_read_input_tokens",
     CommandMode = "commandMode", Content = "content", CustomTitle = "customTitle", Cwd = "cwd", Error = "error",
     Errors = "errors", ForkedFrom = "forkedFrom", FrameUrl = "frameUrl", HookErrors = "hookErrors", Id = "id",
     Input = "input", InputTokens = "input_tokens", IsApiError = "isApiErrorMessage",
