@@ -304,7 +304,8 @@ fn leaks(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let read = |name: &str| fs::read(process.path().join(name)).unwrap_or_default();
-        let (environment, arguments, name) = (read("environ"), read("cmdline"), read("comm"));
+        // The name first: before it executes git, a child has everything of tamis.
+        let (name, environment, arguments) = (read("comm"), read("environ"), read("cmdline"));
         let has = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
         let ours = has(&environment, folder.as_os_str().as_encoded_bytes());
         if !ours || !["git", "sh", "env"].iter().any(|git| name.starts_with(git.as_bytes())) {
