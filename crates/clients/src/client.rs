@@ -60,9 +60,11 @@ impl Client {
                 aliases: &[],
                 display_name: "Codex",
                 install_command: "npm install -g @openai/codex",
-                output_chars: 10_100,
-                // It compacts, and clears nothing else.
-                shown_window: 50_000,
+                // 10,000 tokens, as its list of models has it, with what it puts around them. With a model that it does not know,
+                // 10,000 bytes.
+                output_chars: 40_400,
+                // It compacts, and clears nothing else. A hook reads about as much of its log.
+                shown_window: 100_000,
                 shown_results: usize::MAX,
                 cleared_tokens: usize::MAX,
             },

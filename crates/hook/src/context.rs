@@ -17,7 +17,7 @@ use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
 use tamis_logs::reading::{LogItem, each_event, reader_of};
-use tamis_logs::tool_kinds::{CallDetails, written_texts};
+use tamis_logs::tool_kinds::{CallDetails, WrittenText, written_texts};
 use tamis_logs::usage::{Claim, ExclusionReason, PromptTokens};
 use tamis_prune::{SentPrompt, ShownMemory};
 use tamis_text::strip_line_numbers;
@@ -206,10 +206,7 @@ pub(crate) fn each_event_of(
 /// What the model has in its context, with what the call was about.
 enum SessionText {
     /// What the agent wrote in a call.
-    Written {
-        label: String,
-        texts: Vec<String>,
-    },
+    Written(Vec<WrittenText>),
     Result {
         label: String,
         text: String,
@@ -266,7 +263,9 @@ impl Collector {
             .with_clearing(self.client.shown_results(), cleared_tokens);
         for text in self.texts.drain(..) {
             match text {
-                SessionText::Written { label, texts } => memory.add_call(&label, texts),
+                SessionText::Written(texts) => {
+                    memory.add_call(texts.into_iter().map(|written| (written.label, written.text)));
+                }
                 SessionText::Result { label, text } => memory.add(label, text, &[]),
                 SessionText::Request { prompt, model } => {
                     let tokens = prompt.map_or(0, |prompt| prompt.all);
@@ -336,8 +335,7 @@ impl Collector {
                 let arguments = call.arguments.to_value();
                 let details = CallDetails::of(&call.name, &arguments);
                 let label = details.target().unwrap_or(&call.name).to_owned();
-                let texts = written_texts(&details, &arguments);
-                self.texts.push(SessionText::Written { label: label.clone(), texts });
+                self.texts.push(SessionText::Written(written_texts(&details, &label, &arguments)));
                 self.calls.extend(call.id.as_ref().map(|id| (id.to_string(), label)));
             }
             EventBody::ToolResult(result) => {

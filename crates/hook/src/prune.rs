@@ -191,7 +191,7 @@ impl Hook<'_> {
         let request = PruneRequest {
             text,
             goal: &goal,
-            kind: TextKind::detect_for_call(text, &call.names()),
+            kind: TextKind::detect(text),
             options: PruneOptions {
                 keep_first_lines: tool_text.keep_first_lines,
                 timeout: left,

@@ -243,31 +243,27 @@ fn what_is_not_for_the_hook_stays_as_it_is() {
 /// Claude Code writes its log a moment after its tools have run.
 #[test]
 fn a_log_that_is_written_late_is_waited_for() {
-    let earlier = json!({"type": "user", "uuid": "u0", "parentUuid": null, "sessionId": "s", "cwd": "/p",
-        "version": "2.1.325", "timestamp": "2026-11-16T11:00:00Z",
-        "message": {"role": "user", "content": "Review the output of each step."}});
+    let begins = json!({"type": "progress", "uuid": "u0", "parentUuid": null, "sessionId": "s", "cwd": "/p"});
     let mut with_call = claude_log();
     with_call[0]["parentUuid"] = json!("u0");
-    with_call.insert(0, earlier.clone());
+    with_call.insert(0, begins.clone());
     // An answered call with the same id, as of a server that numbers calls from 0 again.
-    let mut answered = claude_log();
-    answered[0] = json!({"type": "user", "uuid": "u1", "parentUuid": "u0", "sessionId": "s", "cwd": "/p",
-        "message": {"role": "user", "content": "Review the output of the next step too."}});
+    let mut answered = vec![begins.clone(), claude_log().remove(1)];
+    answered[1]["parentUuid"] = json!("u0");
     answered.push(json!({"type": "user", "uuid": "r1", "parentUuid": "a1", "sessionId": "s", "cwd": "/p",
         "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}]}}));
-    answered.insert(0, earlier.clone());
     let mut with_second = answered.clone();
     for (index, mut line) in claude_log().into_iter().enumerate() {
         line["parentUuid"] = json!(["r1", "u2"][index]);
         line["uuid"] = json!(["u2", "a2"][index]);
         with_second.push(line);
     }
-    let (no_session, nothing) = (LeftReason::NoSession, LeftReason::NothingToCut);
+    let (no_session, no_goal) = (LeftReason::NoSession, LeftReason::NoGoal);
     for (name, agent, first, whole, without_wait) in [
         ("no log", None, None, claude_log(), no_session),
-        ("an empty log", None, Some(vec![]), claude_log(), LeftReason::NoGoal),
-        ("a log without the call", None, Some(vec![earlier]), with_call, nothing),
-        ("a log with an earlier call of that id", None, Some(answered), with_second, nothing),
+        ("an empty log", None, Some(vec![]), claude_log(), no_goal),
+        ("a log without the call", None, Some(vec![begins]), with_call, no_goal),
+        ("a log with an earlier call of that id", None, Some(answered), with_second, no_goal),
         ("no log of a subagent", Some("subagents/agent-a1.jsonl"), None, claude_log(), no_session),
         ("nor in a folder below", Some("subagents/flow/agent-a1.jsonl"), None, claude_log(), no_session),
     ] {
@@ -281,7 +277,7 @@ fn a_log_that_is_written_late_is_waited_for() {
             &transcript,
             "Bash",
             json!({"command": "cat src/build.rs"}),
-            bash_response(&source()),
+            bash_response(&build_log()),
         );
         payload["agent_id"] = json!(agent.map(|_| "a1"));
         let calls = HookCalls::new(DataDir::at(fixture.path("data")));
@@ -316,8 +312,11 @@ fn a_log_that_is_written_late_is_waited_for() {
     }
 }
 
-/// A file of code, of which only the first function is about the goal.
-fn source() -> String {
+/// An agent goes on to use, to follow or to change what it reads, and its words do not say which lines.
+#[test]
+fn files_stay_whole() {
+    let fixture = Fixture::new();
+    let log = fixture.write_log("s.jsonl", &claude_log());
     let mut text =
         String::from("fn why_the_build_fails(build: &Build) -> Cause {\n    build.fail().cause()\n}\n\n");
     for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
@@ -326,22 +325,10 @@ fn source() -> String {
             .collect::<String>();
         text += &format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n{rows}}}\n\n");
     }
-    text
-}
-
-/// An agent follows what a document says, so each of its lines counts, also in examples and tags.
-#[test]
-fn documents_stay_whole_although_they_look_like_code() {
-    let fixture = Fixture::new();
-    let log = fixture.write_log("s.jsonl", &claude_log());
-    let text = source();
-    let outcome = |command: &str| {
+    for command in ["cat src/build.rs", "cat .claude/skills/build/workflow.md"] {
         let payload = claude_call(&log, "Bash", json!({"command": command}), bash_response(&text));
-        fixture.run(Client::ClaudeCode, &payload).outcome
-    };
-    assert_eq!(outcome("cat src/build.rs"), HookOutcome::Pruned);
-    for command in ["cat .claude/skills/build/workflow.md", "sed -n '1,500p' workflow.xml"] {
-        assert_eq!(outcome(command), HookOutcome::Left(LeftReason::NothingToCut), "{command}");
+        let outcome = fixture.run(Client::ClaudeCode, &payload).outcome;
+        assert_eq!(outcome, HookOutcome::Left(LeftReason::NothingToCut), "{command}");
     }
 }
 

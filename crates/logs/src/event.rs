@@ -138,6 +138,12 @@ impl EventBody<'_> {
         }
     }
 
+    /// Whether the person took back the latest turns: Codex removes them from the model's context.
+    pub fn is_rollback(&self) -> bool {
+        let EventBody::Notification(Content::Raw(payload)) = self else { return false };
+        payload.get().contains("\"thread_rolled_back\"")
+    }
+
     /// The content of an event that is nothing but a text.
     pub fn content(&self) -> Option<&Content<'_>> {
         match self {

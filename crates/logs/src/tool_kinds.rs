@@ -127,12 +127,6 @@ impl CallDetails {
         self.words.as_ref().or(self.paths.first()).map_or("", String::as_str)
     }
 
-    /// Everything that may name a file that it reads.
-    pub fn names(&self) -> String {
-        let words = self.words.iter();
-        words.chain(&self.paths).map(String::as_str).collect::<Vec<_>>().join("\n")
-    }
-
     /// What it is about, in a few words.
     pub fn target(&self) -> Option<&str> {
         self.paths.first().or(self.words.as_ref()).map(String::as_str)
@@ -200,38 +194,61 @@ pub fn written(arguments: &Value) -> Vec<String> {
     texts
 }
 
-/// Texts of several lines that the agent wrote in a call, as they stand in the file afterwards: what it puts there, the new side
-/// of a patch, and commands, which may print a text into a file.
-pub fn written_texts(call: &CallDetails, arguments: &Value) -> Vec<String> {
+/// A text of several lines that the agent wrote in a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenText {
+    /// The file that it is in, or what else the call is about.
+    pub label: String,
+    pub text: String,
+}
+
+/// Texts that the agent wrote in a call, as they stand in the file afterwards: what it puts there, the new side of a patch, and
+/// commands, which may print a text into a file. `label` names the call.
+pub fn written_texts(call: &CallDetails, label: &str, arguments: &Value) -> Vec<WrittenText> {
     let mut texts = Vec::new();
+    let mut add = |label: &str, text: String| {
+        if text.contains('\n') {
+            texts.push(WrittenText { label: label.to_owned(), text });
+        }
+    };
     match call.tool_kind {
         ToolKind::Edit | ToolKind::Write => {
-            each_edit(arguments, &mut |edit| texts.extend(text_of(edit, WRITTEN)));
-            each_patch(arguments, &mut |patch| texts.extend(new_sides(patch)));
+            each_edit(arguments, &mut |edit| {
+                if let Some(text) = text_of(edit, WRITTEN) {
+                    add(label, text);
+                }
+            });
+            each_patch(arguments, &mut |patch| {
+                for (file, text) in new_sides(patch) {
+                    add(file.unwrap_or(label), text);
+                }
+            });
         }
-        ToolKind::Run => texts.extend(call.words.clone()),
+        ToolKind::Run => call.words.iter().for_each(|words| add(label, words.clone())),
         _ => {}
     }
-    texts.retain(|text| text.contains('\n'));
     texts
 }
 
-/// The new side of each change of a patch.
-fn new_sides(patch: &str) -> Vec<String> {
-    let mut sides: Vec<Vec<&str>> = Vec::new();
+/// The new side of each change of a patch, with its file.
+fn new_sides(patch: &str) -> Vec<(Option<&str>, String)> {
+    let mut sides: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+    let mut file = None;
     let mut begins = true;
     for line in patch.lines() {
         if line.starts_with("***") || line.starts_with("@@") {
+            let names = ["*** Add File: ", "*** Update File: ", "*** Move to: "];
+            file = names.iter().find_map(|name| line.strip_prefix(name)).map(str::trim).or(file);
             begins = true;
         } else if let Some(text) = line.strip_prefix(['+', ' ']) {
             match sides.last_mut() {
-                Some(side) if !begins => side.push(text),
-                _ => sides.push(vec![text]),
+                Some((_, side)) if !begins => side.push(text),
+                _ => sides.push((file, vec![text])),
             }
             begins = false;
         }
     }
-    sides.into_iter().map(|side| side.join("\n")).collect()
+    sides.into_iter().map(|(file, side)| (file, side.join("\n"))).collect()
 }
 
 fn each_edit(arguments: &Value, visit: &mut dyn FnMut(&Value)) {
@@ -285,19 +302,36 @@ mod tests {
 
     #[test]
     fn texts_that_the_agent_wrote_stand_as_in_the_file() {
-        let of = |name: &str, arguments: Value| written_texts(&CallDetails::of(name, &arguments), &arguments);
+        let of = |name: &str, arguments: Value| {
+            let texts = written_texts(&CallDetails::of(name, &arguments), "call", &arguments);
+            texts.into_iter().map(|written| (written.label, written.text)).collect::<Vec<_>>()
+        };
+        let of_call = |text: &str| ("call".to_owned(), text.to_owned());
+        let of_file = |file: &str, text: &str| (file.to_owned(), text.to_owned());
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@ fn a()\n one\n-two\n+2\n three\n@@\n-x\n+y\n+++z\n*** Add File: b.rs\n+fn b() {\n+}\n*** End Patch";
         for (name, arguments, expected) in [
-            ("Write", json!({"file_path": "/a", "content": "a\nb\n"}), vec!["a\nb\n"]),
-            ("Edit", json!({"file_path": "/a", "old_string": "x\ny", "new_string": "a\nb"}), vec!["a\nb"]),
+            ("Write", json!({"file_path": "/a", "content": "a\nb\n"}), vec![of_call("a\nb\n")]),
+            (
+                "Edit",
+                json!({"file_path": "/a", "old_string": "x\ny", "new_string": "a\nb"}),
+                vec![of_call("a\nb")],
+            ),
             (
                 "MultiEdit",
                 json!({"file_path": "/a", "edits": [{"new_string": "a\nb"}, {"new_string": "c"}]}),
-                vec!["a\nb"],
+                vec![of_call("a\nb")],
             ),
-            ("Bash", json!({"command": "cat > a <<'E'\na\nb\nE"}), vec!["cat > a <<'E'\na\nb\nE"]),
+            ("Bash", json!({"command": "cat > a <<'E'\na\nb\nE"}), vec![of_call("cat > a <<'E'\na\nb\nE")]),
             ("Bash", json!({"command": "ls"}), vec![]),
-            ("apply_patch", json!(patch), vec!["one\n2\nthree", "y\n++z", "fn b() {\n}"]),
+            (
+                "apply_patch",
+                json!(patch),
+                vec![
+                    of_file("a.rs", "one\n2\nthree"),
+                    of_file("a.rs", "y\n++z"),
+                    of_file("b.rs", "fn b() {\n}"),
+                ],
+            ),
             ("Read", json!({"file_path": "/a\nb"}), vec![]),
             ("Grep", json!({"pattern": "a\nb"}), vec![]),
         ] {

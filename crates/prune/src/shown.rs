@@ -196,20 +196,18 @@ impl ShownMemory {
         }
     }
 
-    /// Adds a call of the agent, with the texts that it wrote in it. `label` names the call, whose result is added later.
-    pub fn add_call(&mut self, label: &str, texts: Vec<String>) {
+    /// Adds a call of the agent, with the texts that it wrote in it, each with its label. The call's result is added later.
+    pub fn add_call(&mut self, texts: impl IntoIterator<Item = (String, String)>) {
         self.call_count += 1;
-        for text in texts {
-            let (label, number, bytes) = (label.to_owned(), self.call_count, text.len() + 1);
-            let sent = Sent::NotYet;
+        for (label, text) in texts {
             self.written.push(ShownText {
                 label,
+                bytes: text.len() + 1,
                 text,
                 cuts: Vec::new(),
-                bytes,
-                number,
+                number: self.call_count,
                 is_written: true,
-                sent,
+                sent: Sent::NotYet,
             });
         }
         while self.written.exceeds(self.window_bytes) {
@@ -477,7 +475,7 @@ mod tests {
             }
             let lines: Vec<HashedLine<'_>> = split_lines(&text).into_iter().map(HashedLine::of).collect();
             let mut steps = 0;
-            ShownIndex::read(&memory).find(&lines, &mut steps);
+            ShownIndex::read(&memory, 1).find(&lines, &mut steps);
             steps
         };
         let texts: [&dyn Fn(usize) -> String; 4] =

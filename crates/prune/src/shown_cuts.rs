@@ -51,6 +51,14 @@ pub(crate) fn add_shown(cuts: Vec<Cut>, candidates: &ShownCandidates<'_>) -> Vec
         index <= shown || cuts.contains(cut) || is_worth_it(cut)
     });
     joined.sort_unstable_by_key(|cut| cut.first_line);
+    // Two parts of one patch may follow each other in the file.
+    joined.dedup_by(|next, before| {
+        let is_same = before.last_line + 1 == next.first_line && before.reason == next.reason;
+        if is_same {
+            before.last_line = next.last_line;
+        }
+        is_same
+    });
     let lines: usize = joined.iter().map(|cut| cut.last_line - cut.first_line + 1).sum();
     if lines <= candidates.most { joined } else { cuts }
 }
@@ -131,6 +139,19 @@ mod tests {
         ] {
             assert_eq!(joined(&cuts, &runs, &[], 50), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn neighbouring_runs_of_one_place_are_one_cut() {
+        let run = |first_line: usize, last_line: usize| ShownRun { first_line, last_line, place: place(1) };
+        let candidates = ShownCandidates {
+            runs: &[run(1, 10), run(11, 20), run(22, 30)],
+            stays: &[false; 50],
+            bytes: &[20; 50],
+            most: 50,
+            marker_bytes: &|_| 60,
+        };
+        assert_eq!(add_shown(vec![], &candidates), [shown(1, 20, 1), shown(22, 30, 1)]);
     }
 
     #[test]

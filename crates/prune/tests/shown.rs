@@ -73,17 +73,17 @@ fn written(run: ShownRun) -> ShownRun {
 #[test]
 fn what_the_agent_wrote_was_shown_too() {
     let mut memory = ShownMemory::new(50_000);
-    memory.add_call("a.rs", vec![numbered(1..41)]);
+    memory.add_call([("a.rs".to_owned(), numbered(1..41))]);
     assert_eq!(memory.runs(&numbered(1..41)), [written(run(1, 40, "a.rs", 1, 1))], "before its result");
     memory.add("a.rs", "The file was written.", &[]);
-    memory.add_call("sed -n 31,60p a.rs", Vec::new());
+    memory.add_call([]);
     assert_eq!(memory.runs(&numbered(31..61)), [written(run(1, 10, "a.rs", 1, 31))]);
     // An edit in the middle of a file that was read: the lines before and after it, and those of the edit.
     let mut memory = ShownMemory::new(50_000);
     memory.add("a.rs", numbered(1..61), &[]);
-    memory.add_call("a.rs", vec![numbered(100..110)]);
+    memory.add_call([("a.rs".to_owned(), numbered(100..110))]);
     memory.add("a.rs", "The file was changed.", &[]);
-    memory.add_call("cat a.rs", Vec::new());
+    memory.add_call([]);
     let text = [numbered(1..21), numbered(100..110), numbered(30..61)].join("\n");
     let expected = [run(1, 20, "a.rs", 2, 1), written(run(21, 30, "a.rs", 1, 1)), run(31, 61, "a.rs", 2, 30)];
     assert_eq!(memory.runs(&text), expected);
@@ -99,10 +99,10 @@ fn what_was_written_is_not_cleared_with_results() {
     let (old, small) = (numbered(1..41), numbered(100..110));
     let held = |window: usize, calls: usize| {
         let mut memory = ShownMemory::new(window).with_clearing(2, 0);
-        memory.add_call("old", vec![old.clone()]);
+        memory.add_call([("old".to_owned(), old.clone())]);
         memory.add("old", "done", &[]);
         for _ in 0..calls {
-            memory.add_call("small", vec![small.clone()]);
+            memory.add_call([("small".to_owned(), small.clone())]);
             memory.add("small", small.as_str(), &[]);
         }
         memory.runs(&old)

@@ -79,7 +79,12 @@ impl Replay {
             EventBody::SlashCommand { command, arguments } => {
                 conversation.person_said(&format!("{command} {arguments}"));
             }
-            EventBody::Notification(content) => conversation.gave(&content.to_text()),
+            EventBody::Notification(content) => {
+                if event.body.is_rollback() {
+                    conversation.memory.forget();
+                }
+                conversation.gave(&content.to_text());
+            }
             EventBody::Summary(content) => {
                 // Codex and Gemini CLI compact with nothing but a summary in the log.
                 conversation.memory.forget();
@@ -149,7 +154,8 @@ impl Conversation {
         let arguments = call.arguments.to_value();
         let used = CallDetails::of(&call.name, &arguments);
         let label = used.target().unwrap_or(&call.name);
-        self.memory.add_call(label, written_texts(&used, &arguments));
+        let texts = written_texts(&used, label, &arguments);
+        self.memory.add_call(texts.into_iter().map(|written| (written.label, written.text)));
         match used.tool_kind {
             ToolKind::Edit | ToolKind::Write => {
                 self.edits.add(&used.paths, number);
@@ -240,7 +246,7 @@ impl Conversation {
             &PruneRequest {
                 text: &text,
                 goal: &goal,
-                kind: TextKind::detect_for_call(&text, &used.names()),
+                kind: TextKind::detect(&text),
                 options: PruneOptions {
                     threshold: recorder.options.threshold,
                     timeout: Duration::MAX,

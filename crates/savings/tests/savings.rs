@@ -9,10 +9,12 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tamis_logs::discovery::LogLocations;
 use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
 use tamis_sieve::{MarkerForm, PruneOptions, PruneRequest, Pruned, Sieve, SieveSettings};
+use tamis_store::DataDir;
 use tamis_text::TextKind;
-use tamis_trace::TraceError;
+use tamis_trace::{Trace, TraceError};
 
 use session::{ID, Log, Opened};
 
@@ -33,6 +35,9 @@ fn file() -> String {
     text
 }
 
+/// At the default, code stays whole.
+const THRESHOLD: f32 = 0.75;
+
 fn sieve() -> Sieve {
     Sieve::new(SieveSettings::without_store(usize::MAX))
 }
@@ -45,6 +50,7 @@ fn pruned(text: &str) -> Pruned {
         goal: &goal,
         kind: TextKind::detect(text),
         options: PruneOptions {
+            threshold: THRESHOLD,
             timeout: Duration::MAX,
             markers: MarkerForm::Short,
             ..PruneOptions::default()
@@ -77,7 +83,7 @@ fn read_of_the_file() -> Log {
 }
 
 fn savings(log: &Log) -> SavingsReport {
-    savings_with(log, &SavingsOptions::default())
+    savings_with(log, &SavingsOptions { threshold: THRESHOLD, ..SavingsOptions::default() })
 }
 
 fn savings_with(log: &Log, options: &SavingsOptions) -> SavingsReport {
@@ -394,4 +400,53 @@ fn only_what_the_client_would_have_sent_counts() {
     let middle = "a line of output, number 2000";
     log.call("Bash", json!({"command": "make"})).gets(middle).says(middle);
     assert_eq!(needs_of(&log), (0, 0, 0));
+}
+
+/// Codex takes turns out of the context when the person goes back, and with them what they had shown.
+#[test]
+fn what_was_rolled_back_was_not_shown() {
+    let shown_lines = |rollback: Option<Value>| {
+        let line = |kind: &str, payload: Value| {
+            json!({"timestamp": "2026-01-01T10:00:00.000Z", "type": kind, "payload": payload}).to_string()
+        };
+        let read = |id: &str| {
+            let arguments = json!({"cmd": "cat a.rs"}).to_string();
+            let output = wanted(0..60);
+            [
+                line(
+                    "response_item",
+                    json!({"type": "function_call", "name": "exec_command", "call_id": id, "arguments": arguments}),
+                ),
+                line(
+                    "response_item",
+                    json!({"type": "function_call_output", "call_id": id, "output": output}),
+                ),
+            ]
+        };
+        let asks = || line("event_msg", json!({"type": "user_message", "message": QUESTION}));
+        let mut lines = vec![
+            line(
+                "session_meta",
+                json!({"id": ID, "timestamp": "2026-01-01T10:00:00.000Z", "cwd": "/w", "cli_version": "0.166.0"}),
+            ),
+            asks(),
+        ];
+        lines.extend(read("call_1"));
+        lines.extend(rollback.map(|payload| line("event_msg", payload)));
+        lines.push(asks());
+        lines.extend(read("call_2"));
+        let folder = tempfile::tempdir().unwrap();
+        let logs = folder.path().join("logs");
+        std::fs::create_dir(&logs).unwrap();
+        std::fs::write(logs.join(format!("rollout-2026-01-01T10-00-00-{ID}.jsonl")), lines.join("\n") + "\n")
+            .unwrap();
+        let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path().join("data")));
+        trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+        let options = SavingsOptions::default();
+        let savings =
+            tamis_savings::estimate(&trace, &sieve(), &options, &mut |_| ControlFlow::Continue(())).unwrap();
+        savings.parts.get("already_shown").map_or(0, |part| part.lines_cut)
+    };
+    assert_eq!(shown_lines(None), 60);
+    assert_eq!(shown_lines(Some(json!({"type": "thread_rolled_back", "num_turns": 1}))), 0);
 }
