@@ -191,7 +191,7 @@ impl<'a> TextAnalysis<'a> {
                     || self.attributes.closer[line] && self.lines[line].trim().len() <= CLOSING_BYTES
             })
             .collect();
-        let is_careful = self.is_careful(limits);
+        let is_careful = self.is_careful();
         let units = if is_careful { self.functions() } else { Vec::new() };
         select(
             &Candidates {
@@ -213,8 +213,8 @@ impl<'a> TextAnalysis<'a> {
 
     /// Whether cuts must leave no holes. For an overheard goal, it is not known which function the reader is after, and a
     /// recovery costs more than a small block saves.
-    fn is_careful(&self, limits: &PruneLimits) -> bool {
-        self.goal.is_overheard && self.kind != TextKind::Logs && limits.threshold <= DEFAULT_THRESHOLD
+    fn is_careful(&self) -> bool {
+        self.goal.is_overheard && self.kind != TextKind::Logs
     }
 
     /// The functions and small types, without those inside others.

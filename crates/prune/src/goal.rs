@@ -95,12 +95,7 @@ pub(crate) struct Goal {
     pub(crate) is_overheard: bool,
     /// Ends with a question mark.
     pub(crate) is_question: bool,
-    /// Asks for a judgement of all that is read, for which any line may matter.
-    pub(crate) is_review: bool,
 }
-
-/// Prefixes of words that ask for a review.
-const REVIEW: &[&str] = &["review", "audit", "vulnerab"];
 
 impl Goal {
     pub(crate) fn read(goal: &str) -> Goal {
@@ -116,7 +111,6 @@ impl Goal {
         read.intents = intents(goal);
         read.is_overheard = goal.contains(TASK);
         read.is_question = goal.trim_end().ends_with('?');
-        each_word(goal, |word, _| read.is_review |= REVIEW.iter().any(|start| word.starts_with(start)));
         read
     }
 }
@@ -253,7 +247,6 @@ mod tests {
         assert_eq!(goal, "Let me look. src/a.rs Task: fix the parser");
         let read = Goal::read(&goal);
         assert!(read.is_overheard && read.intents.contains(&Intent::Task));
-        assert!(!read.is_review && Goal::read("Task: Review this change").is_review);
         assert!(!Goal::read("where are tasks scheduled?").is_overheard);
         assert_eq!(overheard_goal("", "ls", " fix it"), "ls Task: fix it");
         assert_eq!(overheard_goal("Now the tests.", "", ""), "Now the tests. Task:");

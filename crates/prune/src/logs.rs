@@ -71,6 +71,65 @@ fn find_word(bytes: &[u8], words: &[&[u8]]) -> Option<(usize, usize)> {
     })
 }
 
+/// Levels with which a line of a log may begin, in upper or lower case.
+const LEVELS: [&str; 7] = ["trace", "debug", "info", "notice", "warn", "warning", "log"];
+
+/// Whether the line is a message of a program, rather than a line of a file, a diff or a list that was printed: messages repeat each
+/// other, and of the others each line counts.
+pub(crate) fn is_message(line: &str) -> bool {
+    let text = line.trim();
+    if has_time_or_level(text) {
+        return true;
+    }
+    let first = text.split_whitespace().next().unwrap_or("");
+    let number = first.trim_end_matches([':', '|', '-', '→', '│']);
+    // `12  text`, `12 | text`, `12-text`, `src/a.rs:12:text`, `src/a.rs-12-text`
+    let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_marked = text.starts_with([
+        '+', '-', '|', '│', '├', '└', '<', '#', '`', '*', '>', '✓', '✔', '√', '•', '"', '\'', '@', '/', '.',
+    ]);
+    let is_code = text.ends_with(['{', '}', '(', ')', '[', ']', ';', ',', ':', '\\', '"', '`', '>']);
+    // Columns of a table.
+    let is_row = text.matches("  ").count() > 1 || text.contains('\t');
+    let words = text
+        .split_whitespace()
+        .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() > 1);
+    !is_numbered && !is_marked && !is_code && !is_row && !has_place(first) && words.count() > 2
+}
+
+/// `2026-01-31 …`, `[12:30:59] …`, `INFO …`, `{"time":…`
+fn has_time_or_level(text: &str) -> bool {
+    let text = text.trim_start_matches(['[', '(']);
+    let first = text
+        .split(|letter: char| letter.is_whitespace() || matches!(letter, ']' | ')' | ':'))
+        .next()
+        .unwrap_or("");
+    if LEVELS.iter().any(|level| first.eq_ignore_ascii_case(level)) {
+        return true;
+    }
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let sign = |at: usize| bytes.get(at).is_some_and(|byte| matches!(byte, b'-' | b'/' | b':' | b'.'));
+    let is_date = (0..4).all(digit) && sign(4) && digit(5) && digit(6) && sign(7);
+    let is_time = digit(0) && digit(1) && bytes.get(2) == Some(&b':') && digit(3) && digit(4);
+    let is_record = text.starts_with('{')
+        && ["\"time\"", "\"ts\"", "\"timestamp\"", "\"level\""].iter().any(|key| text.contains(key));
+    is_date || is_time || is_record
+}
+
+/// Whether a word names a line of a file: `src/a.rs:12:` or `src/a.rs-12-`.
+fn has_place(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| {
+        let rest = &bytes[at + 1..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        at > 0
+            && matches!(byte, b':' | b'-')
+            && digits > 0
+            && rest.get(digits).is_none_or(|next| next == byte)
+    })
+}
+
 /// For each line: how many lines have its template, how many of those came earlier, and whether it is an outlier.
 pub(crate) struct Repetition {
     pub(crate) count: Vec<u32>,

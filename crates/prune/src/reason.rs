@@ -86,7 +86,7 @@ impl ReasonInputs<'_> {
         let goal_of_tests = column(Feature::GoalOfTests).first().is_some_and(|&tests| tests > 0.0);
         if self.kind == TextKind::Logs && mostly(Feature::EarlierRepeats) {
             CutCause::Repetitions
-        } else if mostly(Feature::InTests) && !goal_of_tests {
+        } else if mostly(Feature::InTests) && !goal_of_tests || self.are_passed_tests(first, last) {
             CutCause::Tests
         } else if mostly(Feature::IsComment) {
             CutCause::Comments
@@ -95,6 +95,18 @@ impl ReasonInputs<'_> {
         } else {
             CutCause::LessRelevant
         }
+    }
+
+    /// Whether most lines of a log are about tests that passed. Steps of a build begin with what was done: `Compiling`, `Downloaded`.
+    fn are_passed_tests(&self, first: usize, last: usize) -> bool {
+        let is_step = |line: &str| {
+            let word = line.split_whitespace().next().unwrap_or("");
+            word.ends_with("ing") || word.ends_with("ed")
+        };
+        let passed = &self.features.column(Feature::Passed)[first..=last];
+        let lines = self.lines[first..=last].iter().zip(passed);
+        let tests = lines.filter(|(line, passed)| **passed > 0.0 && !is_step(line)).count();
+        self.kind == TextKind::Logs && tests * 2 > last - first + 1
     }
 
     /// The name of the innermost definition around the first line.

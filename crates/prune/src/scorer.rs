@@ -8,6 +8,7 @@ use tamis_text::TextKind;
 use crate::bm25::highest;
 use crate::features::{Feature, FeatureTable};
 use crate::goal::Goal;
+use crate::logs::is_message;
 use crate::network::Skimmer;
 use crate::partition::Partitions;
 use crate::{DEFAULT_THRESHOLD, EngineError};
@@ -91,9 +92,12 @@ pub(crate) fn score(
             lower_routine_lines(&mut scores, features, lines);
         }
         raise_key_log_lines(&mut scores, features, if goal.is_overheard { MANY_OVERHEARD } else { MANY });
-    } else if goal.is_overheard && (goal.is_review || kind == TextKind::Docs) {
-        // A reviewer judges what it reads, and its words do not say which lines have the fault. A document is read to follow it,
-        // to know what it covers, or to bring it up to date.
+        if goal.is_overheard {
+            raise_printed_lines(&mut scores, features, lines);
+        }
+    } else if goal.is_overheard {
+        // What an agent reads to follow, to judge or to change is not known from its words: of cuts in code that were read, a quarter
+        // had lines that it went on to use. A caller may still choose a higher threshold.
         scores.iter_mut().for_each(|score| *score = DEFAULT_THRESHOLD + (1.0 - DEFAULT_THRESHOLD) * *score);
     }
     Ok(scores)
@@ -163,6 +167,26 @@ fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable, many: f32) {
             *score = score.max(DEFAULT_THRESHOLD);
         }
     }
+}
+
+/// Raises lines of files, diffs and lists that a command printed, and the results of packages, which sum up what passed: for an
+/// overheard goal, only messages go because they repeat.
+fn raise_printed_lines(scores: &mut [f32], features: &FeatureTable, lines: &[&str]) {
+    let (passed, blank) = (features.column(Feature::Passed), features.column(Feature::IsBlank));
+    for (line, score) in scores.iter_mut().enumerate() {
+        let stays = match passed[line] > 0.0 {
+            true => is_package_result(lines[line]),
+            false => blank[line] == 0.0 && !is_message(lines[line]),
+        };
+        if stays {
+            *score = score.max(DEFAULT_THRESHOLD);
+        }
+    }
+}
+
+/// `ok  \texample.com/shop/cart\t0.31s`: Go prints nothing else about the tests that passed.
+fn is_package_result(line: &str) -> bool {
+    line.strip_prefix("ok").is_some_and(|rest| rest.starts_with([' ', '\t']) && rest.contains('\t'))
 }
 
 /// How much the goal can be trusted in this text, 0 to 1. It is 0 when none of its words is there.
