@@ -42,6 +42,7 @@ fuzz_target!(|data: &[u8]| {
         skip_tools: &[],
         redacts: false,
         log_deadline: Instant::now(),
+        now: std::time::SystemTime::now(),
         deadline,
     };
     let result = hook.run(&call.to_string());

@@ -1,6 +1,8 @@
 //! The coding agents that tamis knows. Every other list of them is made from this one: whose logs are read, which agents can
 //! be run, which can be started as instances.
 
+use std::time::Duration;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -127,6 +129,12 @@ impl Client {
     /// reads have another limit.
     pub fn output_chars(self) -> usize {
         self.facts().output_chars
+    }
+
+    /// After a pause of this length without a request, the client may clear all results but the latest.
+    pub fn clearing_pause(self) -> Option<Duration> {
+        // Claude Code does so after an hour, when the provider's cache has expired.
+        (self == Client::ClaudeCode).then_some(Duration::from_secs(50 * 60))
     }
 
     /// Tokens of tool results, the latest ones, that are in the model's context unless it was compacted or they were cleared.

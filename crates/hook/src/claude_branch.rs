@@ -1,4 +1,4 @@
-//! The part of a Claude Code log that leads to its last record, read from the end. The conversation is a tree: what a person has
+//! The part of a Claude Code log that leads to a call, or to its last record, read from the end. The conversation is a tree: what a person has
 //! rewound stays in the log. Most lines are old results, which are long, so no more of a line is parsed than is needed.
 
 use std::borrow::Cow;
@@ -29,6 +29,8 @@ pub(crate) struct ClaudeBranch<'a> {
     pub(crate) recent: Vec<&'a str>,
     /// Whether these are all results since the last compaction.
     pub(crate) has_all_results: bool,
+    /// Calls of the message that the call is in, as far as they are logged; 0 where that is not known.
+    pub(crate) message_calls: usize,
 }
 
 /// Where a record is in the tree.
@@ -87,7 +89,7 @@ impl<'a> ClaudeBranch<'a> {
         let mut wanted: Option<Cow<'a, str>> = None;
         let mut is_started = false;
         let mut has_start = false;
-        // Records that come after a record that they lead to.
+        // Records that are not on the branch so far, by their ids.
         let mut skipped: HashMap<Cow<'a, str>, (usize, &'a str)> = HashMap::new();
         // Of parallel calls, only one result leads to the next message. The others are found by the calls that they follow.
         let mut results_by_call: HashMap<Cow<'a, str>, Vec<Cow<'a, str>>> = HashMap::new();
@@ -136,8 +138,29 @@ impl<'a> ClaudeBranch<'a> {
             lines.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
             lines.into_iter().map(|(_, line)| line).collect()
         };
-        ClaudeBranch { messages: in_order(reader.messages), recent: in_order(reader.recent), has_all_results }
+        ClaudeBranch {
+            messages: in_order(reader.messages),
+            recent: in_order(reader.recent),
+            has_all_results,
+            message_calls: call.map_or(0, |call| calls_beside(tail, &call)),
+        }
     }
+}
+
+/// The number of calls in the message that has this one. Each is a record of its own, and all have the message's id.
+fn calls_beside(tail: &str, call: &str) -> usize {
+    let message = tail.lines().rev().find(|line| has(line, call)).and_then(|line| {
+        let start = memmem::find(line.as_bytes(), b"\"id\":\"msg_")?;
+        let end = memmem::find(&line.as_bytes()[start + 6..], b"\"")?;
+        line.get(start..start + 6 + end + 1)
+    });
+    // Later calls belong to it anyway.
+    let calls = |line: &str| memmem::find_iter(line.as_bytes(), "\"type\":\"tool_use\"").count();
+    let last = tail.lines().rev().position(|line| has(line, call)).unwrap_or(0);
+    let later: usize = tail.lines().rev().take(last + 1).map(calls).sum();
+    message
+        .map_or(1, |message| tail.lines().rev().filter(|line| has(line, message)).map(calls).sum())
+        .max(later)
 }
 
 /// Signs of records with which the client has removed something from the model's context: results, or whole messages.

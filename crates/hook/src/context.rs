@@ -7,12 +7,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use memchr::{memchr, memmem};
 use serde::Deserialize;
 use tamis_clients::Client;
-use tamis_logs::event::{EventBody, EventStream, LogEvent, output_of};
+use tamis_logs::event::{EventBody, EventStream, LogEvent, Millis, output_of};
 use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::lines::{Chunk, open_regular};
 use tamis_logs::readers::gemini;
@@ -59,6 +59,7 @@ pub(crate) fn read(
     client: Client,
     payload: &HookPayload<'_>,
     wait_until: Instant,
+    now: SystemTime,
 ) -> io::Result<SessionContext> {
     let call_id = payload.tool_use_id.as_deref();
     let mut collector = Collector::new(client, call_id);
@@ -71,8 +72,10 @@ pub(crate) fn read(
             let branch = ClaudeBranch::read(&tail, &path, call_id, results, OLDER_RESULT_BYTES);
             collector.read_lines(client, &path, &branch.messages);
             collector.texts.clear();
+            collector.calls.clear();
             collector.read_lines(client, &path, &branch.recent);
             collector.has_all_results &= branch.has_all_results;
+            collector.message_calls = branch.message_calls;
         }
         Client::Codex => {
             let path = log_of(payload)?;
@@ -86,7 +89,7 @@ pub(crate) fn read(
         }
         Client::OpenCode => {}
     }
-    Ok(collector.finish())
+    Ok(collector.finish(now))
 }
 
 /// The log that a call names.
@@ -232,6 +235,9 @@ struct Collector {
     has_call: bool,
     /// What each call was about, by its id.
     calls: HashMap<String, String>,
+    /// Calls of the message that the call is in, as far as they are logged: their results are sent together.
+    message_calls: usize,
+    last_request_at: Option<Millis>,
     /// Requests are reported several times, once for each part of the answer.
     requests: HashSet<u64>,
 }
@@ -249,12 +255,14 @@ impl Collector {
             call_id,
             has_call: client != Client::ClaudeCode,
             calls: HashMap::new(),
+            message_calls: 1,
+            last_request_at: None,
             requests: HashSet::new(),
         }
     }
 
     /// The session, with those results that are certain to be in the model's context.
-    fn finish(mut self) -> SessionContext {
+    fn finish(mut self, now: SystemTime) -> SessionContext {
         if !self.has_call {
             return self.session;
         }
@@ -274,8 +282,17 @@ impl Collector {
                 }
             }
         }
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let is_paused =
+            self.client.clearing_pause().zip(self.last_request_at).is_some_and(|(limit, last)| {
+                let last = Duration::from_millis(u64::try_from(last).unwrap_or(0));
+                now.saturating_sub(last) >= limit
+            });
+        if is_paused {
+            memory.may_be_cleared();
+        }
         self.session.memory = Some(memory);
-        self.session.open_calls = self.calls.len();
+        self.session.open_calls = self.calls.len().max(self.message_calls);
         self.session
     }
 
@@ -358,6 +375,7 @@ impl Collector {
             EventBody::Compaction(_) | EventBody::Summary(_) => self.texts.clear(),
             EventBody::TokenUsage(report) => {
                 let model = report.model.as_deref().unwrap_or_default().to_owned();
+                self.last_request_at = event.at.or(self.last_request_at);
                 match report.claim {
                     Claim::Request(key) if !self.requests.insert(key) => {}
                     Claim::Request(_) | Claim::Once => {

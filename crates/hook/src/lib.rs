@@ -21,7 +21,7 @@ mod opencode;
 mod payload;
 mod prune;
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
@@ -43,8 +43,10 @@ pub struct Hook<'a> {
     pub skip_tools: &'a [String],
     /// Whether secrets are redacted, also in texts of which nothing is cut.
     pub redacts: bool,
-    /// How long a log that does not have the call yet is waited for: Claude Code writes its log with a delay of up to 100 ms.
+    /// Until when to wait for a log that does not have the call yet: Claude Code writes its log with a delay of up to 100 ms.
     pub log_deadline: Instant,
+    /// The time by the clock, as the log has it.
+    pub now: SystemTime,
     /// The client waits no longer than this.
     pub deadline: Instant,
 }

@@ -128,7 +128,9 @@ impl Hook<'_> {
                 payload.person.as_deref().unwrap_or_default(),
                 payload.agent.as_deref().unwrap_or_default(),
             ),
-            client => context::read(client, payload, wait_until).map_err(|_| LeftReason::NoSession)?,
+            client => {
+                context::read(client, payload, wait_until, self.now).map_err(|_| LeftReason::NoSession)?
+            }
         };
         // Before anything is cut and counted: without its exit code, an output of Codex cannot be replaced.
         if self.client == Client::Codex && session.exit_code.is_none() {

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,6 +14,12 @@ use tamis_sieve::{Caller, Sieve, SieveSettings, is_marker};
 use tamis_store::DataDir;
 
 const GOAL: &str = "why does the build fail?";
+
+/// A moment after the last record of the logs here.
+fn now() -> SystemTime {
+    // 2026-11-16T12:01:00Z
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_830_460)
+}
 
 /// A data folder, a sieve and a session's log.
 struct Fixture {
@@ -61,6 +67,7 @@ impl Fixture {
             skip_tools: &[],
             redacts,
             log_deadline: Instant::now(),
+            now: now(),
             deadline,
         };
         hook.run(&payload.to_string())
@@ -176,6 +183,7 @@ fn tools_that_are_switched_off_are_not_pruned() {
             skip_tools,
             redacts: false,
             log_deadline: Instant::now(),
+            now: now(),
             deadline,
         };
         assert_eq!(hook.run(&payload.to_string()).outcome, outcome, "{skipped}");
@@ -292,6 +300,7 @@ fn a_log_that_is_written_late_is_waited_for() {
                 skip_tools: &[],
                 redacts: false,
                 log_deadline: Instant::now() + Duration::from_secs(log_wait),
+                now: now(),
                 deadline: Instant::now() + Duration::from_secs(60),
             };
             hook.run(&payload.to_string()).outcome
@@ -452,7 +461,41 @@ fn what_the_model_has_in_its_context_is_not_shown_again() {
     let mut parallel: Vec<Value> = [claude_log(), shown("r1", "a1", &text)].concat();
     let before_result = parallel.len() - 1;
     parallel.insert(before_result, last("r1c"));
+    // Of the latest five results, those of parallel calls are some.
+    let four_results_ago = |parallel_calls: usize, id: &str| -> Vec<Value> {
+        let many =
+            (2..5).flat_map(|number| shown(&format!("r{number}"), &format!("r{}", number - 1), "done"));
+        let first =
+            [shown("r0", "a1", &"a line of another result\n".repeat(3_000)), shown("r1", "r0", &text)]
+                .concat();
+        let mut lines = [claude_log(), first, many.collect(), vec![last("r4")]].concat();
+        for number in 1..parallel_calls {
+            let mut sibling = lines.last().unwrap().clone();
+            sibling["parentUuid"] = sibling["uuid"].clone();
+            sibling["uuid"] = format!("sibling{number}").into();
+            sibling["message"]["content"][0]["id"] = format!("toolu_s{number}").into();
+            lines.push(sibling);
+        }
+        for line in lines.iter_mut().rev().take(parallel_calls) {
+            line["message"]["id"] = id.into();
+        }
+        lines
+    };
+    // After an hour without a request, Claude Code clears what it does not keep, before the next one.
+    let mut after_a_pause = with_usage(long_ago.clone(), &|_| true);
+    for line in &mut after_a_pause {
+        line["timestamp"] = json!("2026-11-16T11:00:00Z");
+    }
+    let mut small_after_a_pause = with_usage(not_cleared.clone(), &|_| true);
+    for line in &mut small_after_a_pause {
+        line["timestamp"] = json!("2026-11-16T11:00:00Z");
+    }
     for (name, lines, is_shown) in [
+        ("four results ago", four_results_ago(1, "msg_9"), true),
+        ("four results ago, of three parallel calls", four_results_ago(3, "msg_9"), false),
+        ("four results ago, of three parallel calls of another server", four_results_ago(3, "9"), false),
+        ("six results ago, cached until an hour ago", after_a_pause, false),
+        ("six small results ago, an hour ago", small_after_a_pause, false),
         ("in context", in_context, true),
         ("by a parallel call", parallel, true),
         ("rewound, and another process went on", of_another_process, false),
@@ -872,6 +915,7 @@ fn a_hook_that_is_installed_twice_acts_once() {
                 skip_tools: &[],
                 redacts: false,
                 log_deadline: Instant::now(),
+                now: now(),
                 deadline,
             };
             hook.run(&payload.to_string()).outcome
@@ -925,6 +969,7 @@ proptest! {
                 skip_tools: &[],
                 redacts: true,
                 log_deadline: Instant::now(),
+            now: now(),
                 deadline,
             };
             hook.run(&input);

@@ -240,7 +240,7 @@ fn new_sides(patch: &str) -> Vec<(Option<&str>, String)> {
             let names = ["*** Add File: ", "*** Update File: ", "*** Move to: "];
             file = names.iter().find_map(|name| line.strip_prefix(name)).map(str::trim).or(file);
             begins = true;
-        } else if let Some(text) = line.strip_prefix(['+', ' ']) {
+        } else if let Some(text) = line.strip_prefix(['+', ' ']).or(line.is_empty().then_some("")) {
             match sides.last_mut() {
                 Some((_, side)) if !begins => side.push(text),
                 _ => sides.push((file, vec![text])),

@@ -91,10 +91,18 @@ pub(crate) fn is_message(line: &str) -> bool {
     let is_code = text.ends_with(['{', '}', '(', ')', '[', ']', ';', ',', ':', '\\', '"', '`', '>']);
     // Columns of a table.
     let is_row = text.matches("  ").count() > 1 || text.contains('\t');
-    let words = text
-        .split_whitespace()
-        .filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() > 1);
-    !is_numbered && !is_marked && !is_code && !is_row && !has_place(first) && words.count() > 2
+    if is_numbered || is_marked || is_code || is_row || has_place(first) {
+        return false;
+    }
+    // `Linking crate-3 v1.3.0`, `19b091927013 Extracting 1B`
+    let is_step =
+        |word: &str| word.starts_with(char::is_uppercase) && (word.ends_with("ing") || word.ends_with("ed"));
+    text.split_whitespace().take(2).any(is_step)
+        || text.split_whitespace().filter(|word| is_word(word)).count() > 2
+}
+
+fn is_word(text: &str) -> bool {
+    text.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_some()
 }
 
 /// `2026-01-31 …`, `[12:30:59] …`, `INFO …`, `{"time":…`
@@ -114,19 +122,25 @@ fn has_time_or_level(text: &str) -> bool {
     let is_time = digit(0) && digit(1) && bytes.get(2) == Some(&b':') && digit(3) && digit(4);
     let is_record = text.starts_with('{')
         && ["\"time\"", "\"ts\"", "\"timestamp\"", "\"level\""].iter().any(|key| text.contains(key));
-    is_date || is_time || is_record
+    // Rows of a table may begin with a date too.
+    let has_words = || text.split_whitespace().skip(1).any(|word| is_word(word) && !word.contains(','));
+    (is_date || is_time) && has_words() || is_record
 }
 
-/// Whether a word names a line of a file: `src/a.rs:12:` or `src/a.rs-12-`.
+/// Whether a word names a line of a file: `src/a.rs:12`, `src/a.rs:12:text` or `src/a.rs-12-text`.
 fn has_place(word: &str) -> bool {
     let bytes = word.as_bytes();
-    bytes.iter().enumerate().any(|(at, byte)| {
+    bytes.iter().enumerate().any(|(at, sign)| {
+        if at == 0 || !matches!(sign, b':' | b'-') {
+            return false;
+        }
         let rest = &bytes[at + 1..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        at > 0
-            && matches!(byte, b':' | b'-')
-            && digits > 0
-            && rest.get(digits).is_none_or(|next| next == byte)
+        let is_file = || bytes[..at].iter().any(|byte| matches!(byte, b'/' | b'.'));
+        match rest.get(digits) {
+            Some(next) => digits > 0 && next == sign,
+            None => digits > 0 && *sign == b':' && is_file(),
+        }
     })
 }
 
@@ -239,6 +253,43 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_told_from_lines_of_files_and_lists() {
+        for message in [
+            "   Linking crate-3 v1.3.0",
+            " 19b091927013 Extracting 1B",
+            "worker 17 is still alive",
+            "worker-3 is alive and well",
+            "localhost:8080 is not ready yet",
+            "2026-01-31 10:00:00 started",
+            "10:00:00 request 17 answered",
+            "[INFO] done",
+            "WARN: slow",
+            "{\"ts\": 17, \"message\": \"done\"}",
+        ] {
+            assert!(is_message(message), "{message}");
+        }
+        for line in [
+            "",
+            "x",
+            "2026-01-31,0.5,17",
+            "2026-01-31  0.5  17",
+            "10:30,17,18",
+            "src/a.rs:12: if all of it is there",
+            "src/a.rs:12",
+            "src/a.rs-12-if all of it is there",
+            "12 if all of it is there",
+            "return a, b, and c;",
+            "an item of a list,",
+            "name  size  changed  owner",
+            "- a point of a list",
+        ] {
+            assert!(!is_message(line), "{line}");
+        }
+        // A word of many digits is looked at once.
+        assert!(is_message(&format!("x{} and so on", "1".repeat(1 << 20))));
+    }
 
     #[test]
     fn lines_that_differ_in_numbers_are_one_template() {

@@ -99,14 +99,17 @@ impl ReasonInputs<'_> {
 
     /// Whether most lines of a log are about tests that passed. Steps of a build begin with what was done: `Compiling`, `Downloaded`.
     fn are_passed_tests(&self, first: usize, last: usize) -> bool {
+        if self.kind != TextKind::Logs {
+            return false;
+        }
         let is_step = |line: &str| {
             let word = line.split_whitespace().next().unwrap_or("");
-            word.ends_with("ing") || word.ends_with("ed")
+            word.starts_with(char::is_uppercase) && (word.ends_with("ing") || word.ends_with("ed"))
         };
         let passed = &self.features.column(Feature::Passed)[first..=last];
         let lines = self.lines[first..=last].iter().zip(passed);
         let tests = lines.filter(|(line, passed)| **passed > 0.0 && !is_step(line)).count();
-        self.kind == TextKind::Logs && tests * 2 > last - first + 1
+        tests * 2 > last - first + 1
     }
 
     /// The name of the innermost definition around the first line.

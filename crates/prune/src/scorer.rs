@@ -93,7 +93,7 @@ pub(crate) fn score(
         }
         raise_key_log_lines(&mut scores, features, if goal.is_overheard { MANY_OVERHEARD } else { MANY });
         if goal.is_overheard {
-            raise_printed_lines(&mut scores, features, lines);
+            keep_lines_of_files_and_lists(&mut scores, features, lines, interrupted)?;
         }
     } else if goal.is_overheard {
         // What an agent reads to follow, to judge or to change is not known from its words: of cuts in code that were read, a quarter
@@ -171,17 +171,29 @@ fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable, many: f32) {
 
 /// Raises lines of files, diffs and lists that a command printed, and the results of packages, which sum up what passed: for an
 /// overheard goal, only messages go because they repeat.
-fn raise_printed_lines(scores: &mut [f32], features: &FeatureTable, lines: &[&str]) {
+fn keep_lines_of_files_and_lists(
+    scores: &mut [f32],
+    features: &FeatureTable,
+    lines: &[&str],
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), EngineError> {
     let (passed, blank) = (features.column(Feature::Passed), features.column(Feature::IsBlank));
     for (line, score) in scores.iter_mut().enumerate() {
+        if line % 512 == 0 && interrupted() {
+            return Err(EngineError::Interrupted);
+        }
+        if *score >= DEFAULT_THRESHOLD {
+            continue;
+        }
         let stays = match passed[line] > 0.0 {
             true => is_package_result(lines[line]),
             false => blank[line] == 0.0 && !is_message(lines[line]),
         };
         if stays {
-            *score = score.max(DEFAULT_THRESHOLD);
+            *score = DEFAULT_THRESHOLD;
         }
     }
+    Ok(())
 }
 
 /// `ok  \texample.com/shop/cart\t0.31s`: Go prints nothing else about the tests that passed.

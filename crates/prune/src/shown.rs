@@ -196,6 +196,12 @@ impl ShownMemory {
         }
     }
 
+    /// Notes that the client may have cleared all results but the latest, or will before the next request, however few they are.
+    pub fn may_be_cleared(&mut self) {
+        self.least_cleared_bytes = 0;
+        self.results.list.iter_mut().for_each(|result| result.sent = Sent::Unknown);
+    }
+
     /// Adds a call of the agent, with the texts that it wrote in it, each with its label. The call's result is added later.
     pub fn add_call(&mut self, texts: impl IntoIterator<Item = (String, String)>) {
         self.call_count += 1;

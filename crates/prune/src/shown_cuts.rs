@@ -51,16 +51,24 @@ pub(crate) fn add_shown(cuts: Vec<Cut>, candidates: &ShownCandidates<'_>) -> Vec
         index <= shown || cuts.contains(cut) || is_worth_it(cut)
     });
     joined.sort_unstable_by_key(|cut| cut.first_line);
-    // Two parts of one patch may follow each other in the file.
-    joined.dedup_by(|next, before| {
-        let is_same = before.last_line + 1 == next.first_line && before.reason == next.reason;
-        if is_same {
-            before.last_line = next.last_line;
-        }
-        is_same
-    });
+    part_equal_neighbours(&mut joined);
     let lines: usize = joined.iter().map(|cut| cut.last_line - cut.first_line + 1).sum();
     if lines <= candidates.most { joined } else { cuts }
+}
+
+/// Keeps a line between two runs that follow each other and were shown at the same place: one marker for both would say that the
+/// second goes on there, where it begins anew.
+fn part_equal_neighbours(cuts: &mut [Cut]) {
+    for at in 1..cuts.len() {
+        let (before, cut) = (&cuts[at - 1], &cuts[at]);
+        if before.last_line + 1 == cut.first_line && before.reason == cut.reason {
+            let cut = &mut cuts[at];
+            cut.first_line += 1;
+            if let CutPlace::Shown(place) = &mut cut.reason.place {
+                place.first_line += 1;
+            }
+        }
+    }
 }
 
 /// The parts of a run between the lines that stay.
@@ -142,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_runs_of_one_place_are_one_cut() {
+    fn neighbouring_runs_of_one_place_are_two_cuts() {
         let run = |first_line: usize, last_line: usize| ShownRun { first_line, last_line, place: place(1) };
         let candidates = ShownCandidates {
             runs: &[run(1, 10), run(11, 20), run(22, 30)],
@@ -151,7 +159,7 @@ mod tests {
             most: 50,
             marker_bytes: &|_| 60,
         };
-        assert_eq!(add_shown(vec![], &candidates), [shown(1, 20, 1), shown(22, 30, 1)]);
+        assert_eq!(add_shown(vec![], &candidates), [shown(1, 10, 1), shown(12, 20, 2), shown(22, 30, 1)]);
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn printed_lines_stay_although_they_repeat() {
         ("diff --stat", " .../references/3-revise.md                         |   22 -"),
         ("a table", "T-016  M6    agent  T-015     6      2 cmds: make spec and grep for tools"),
         ("markup", "<td align=\"center\"><picture> passed and nothing else</td>"),
+        ("a table that begins with dates", "2026-01-31,0.5,17"),
         ("go test", "ok  \texample.com/shop/cart7\t0.312s"),
     ] {
         // A start that only logs have, and an end that repeats.

@@ -254,6 +254,15 @@ fn a_cached_prompt_confirms_the_results_in_it() {
     assert_eq!(memory.runs(&old), confirmed);
     memory.forget();
     assert_eq!(memory.runs(&old), []);
+    // After a long pause, the client may clear what it does not keep.
+    let mut memory = ShownMemory::new(50_000).with_clearing(2, 100_000);
+    memory.add("old", old.as_str(), &[]);
+    memory.add_request(prompt(1_000, 0));
+    (0..9).for_each(|_| memory.add("small", small.as_str(), &[]));
+    memory.add_request(prompt(1_400, 1_000));
+    assert_eq!(memory.runs(&old), confirmed);
+    memory.may_be_cleared();
+    assert_eq!(memory.runs(&old), []);
     // What is out of the window does not count, however certain.
     let mut memory = ShownMemory::new(small.len().div_ceil(4)).with_clearing(2, 0);
     memory.add("old", old.as_str(), &[]);

@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use tamis_clients::Client;
-use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
+use tamis_logs::event::{
+    EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis, output_of, strings_of,
+};
 use tamis_logs::latest_messages::LatestMessages;
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written, written_texts};
 use tamis_logs::usage::{Claim, ExclusionReason, UsageReport};
@@ -50,6 +52,7 @@ struct Conversation {
     memory: ShownMemory,
     edits: FileEdits,
     requests: u64,
+    last_request_at: Option<Millis>,
     /// For each pruned result its tool, the tokens saved, and the number of requests before it.
     out_of_context: Vec<(String, u64, u64)>,
 }
@@ -67,6 +70,7 @@ impl Replay {
         match &event.body {
             EventBody::TokenUsage(report) => {
                 if self.account.take(report, event.at).verdict == ReportVerdict::First {
+                    conversation.last_request_at = event.at;
                     conversation.requests += 1;
                     conversation.memory.add_request(prompt_of(report));
                 } else if report.claim == Claim::Excluded(ExclusionReason::Empty) {
@@ -96,7 +100,10 @@ impl Replay {
                 conversation.messages.agent_wrote(&text);
             }
             EventBody::ToolCall(call) => conversation.called(call, number),
-            EventBody::ToolResult(result) => conversation.answered(result, number, sieve, recorder),
+            EventBody::ToolResult(result) => {
+                conversation.note_pause(event.at);
+                conversation.answered(result, number, sieve, recorder);
+            }
         }
     }
 
@@ -132,6 +139,7 @@ impl Conversation {
             memory,
             edits: FileEdits::default(),
             requests: 0,
+            last_request_at: None,
             out_of_context: Vec::new(),
         }
     }
@@ -180,6 +188,15 @@ impl Conversation {
         }
         let id = call.id.as_ref().map(|id| id.clone().into_owned());
         self.open.push((id, call.name.clone().into_owned(), used));
+    }
+
+    /// After a long pause, the next request may come without older results.
+    fn note_pause(&mut self, at: Option<Millis>) {
+        let pause = at.zip(self.last_request_at).map(|(at, last)| at - last);
+        let limit = self.client.clearing_pause().and_then(|limit| Millis::try_from(limit.as_millis()).ok());
+        if pause.zip(limit).is_some_and(|(pause, limit)| pause >= limit) {
+            self.memory.may_be_cleared();
+        }
     }
 
     fn answered(&mut self, result: &LoggedResult<'_>, number: u64, sieve: &Sieve, recorder: &mut Recorder) {
@@ -330,6 +347,7 @@ impl Conversation {
         }
         self.known.clear();
         self.memory.forget();
+        self.open.clear();
         for (tool, saved, since) in self.out_of_context.drain(..) {
             // The first request would have read it once, which is the saving itself.
             recorder.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));

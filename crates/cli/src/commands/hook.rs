@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -133,6 +133,7 @@ fn answer(client: Client, started: Instant, state: &AtomicU8, report: &mpsc::Sen
         skip_tools: &config.hook.skip_tools.value,
         redacts: config.hook.redact_output.value,
         log_deadline: started + limit * 2 / 3,
+        now: SystemTime::now(),
         deadline: started + limit,
     };
     let result = hook.run(&String::from_utf8_lossy(&input));
