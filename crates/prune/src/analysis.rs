@@ -212,7 +212,8 @@ impl<'a> TextAnalysis<'a> {
     }
 
     /// Whether cuts must leave no holes. For an overheard goal, it is not known which function the reader is after, and a
-    /// recovery costs more than a small block saves.
+    /// recovery costs more than a small block saves. This matters only above the default threshold: at the default, code and
+    /// documents stay whole.
     fn is_careful(&self) -> bool {
         self.goal.is_overheard && self.kind != TextKind::Logs
     }
