@@ -122,7 +122,7 @@ impl CallDetails {
         CallDetails { tool_kind, paths, words, range: range_of(arguments) }
     }
 
-    /// The command, the pattern or the question; if there is none, the first file.
+    /// The command, pattern or question, or else the first file.
     pub fn subject(&self) -> &str {
         self.words.as_ref().or(self.paths.first()).map_or("", String::as_str)
     }

@@ -101,6 +101,11 @@ pub(crate) fn is_message(line: &str) -> bool {
         || text.split_whitespace().filter(|word| is_word(word)).count() > 2
 }
 
+/// Whether a word says what a step of a build does or did: `Compiling`, `Downloaded`.
+pub(crate) fn names_step(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) && (word.ends_with("ing") || word.ends_with("ed"))
+}
+
 fn is_word(text: &str) -> bool {
     text.chars().filter(|letter| letter.is_alphabetic()).nth(1).is_some()
 }

@@ -7,6 +7,7 @@ use tamis_text::TextKind;
 
 use crate::document::DocumentStructure;
 use crate::features::{Feature, FeatureTable};
+use crate::logs::names_step;
 use crate::shown::ShownPlace;
 
 /// A name or title is kept up to here: enough for any marker, and a huge heading is not copied into every cut below it.
@@ -102,10 +103,7 @@ impl ReasonInputs<'_> {
         if self.kind != TextKind::Logs {
             return false;
         }
-        let is_step = |line: &str| {
-            let word = line.split_whitespace().next().unwrap_or("");
-            word.starts_with(char::is_uppercase) && (word.ends_with("ing") || word.ends_with("ed"))
-        };
+        let is_step = |line: &str| line.split_whitespace().next().is_some_and(names_step);
         let passed = &self.features.column(Feature::Passed)[first..=last];
         let lines = self.lines[first..=last].iter().zip(passed);
         let tests = lines.filter(|(line, passed)| **passed > 0.0 && !is_step(line)).count();
