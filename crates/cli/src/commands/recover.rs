@@ -15,8 +15,8 @@ const ID: &str = "prn_";
 /// Restore lines that were cut
 ///
 /// Takes a prune id, or enough of its beginning, and lines, such as 120-154 or 105-106,110; without lines, restores the whole text.
-/// Also takes pasted markers, whole or in part, in quotes: `tamis recover '[tamis 48-78]'`. A marker without an id is taken for
-/// one of the latest prune. `-` reads from stdin.
+/// Also takes pasted markers, whole or in part, in quotes: `tamis recover '[tamis 48-78]'`. A marker without an id is looked for in
+/// recent prunes. `-` reads from stdin.
 #[derive(Args)]
 pub(crate) struct Recover {
     /// Prune id (prn_…) and lines, or markers
@@ -46,10 +46,14 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
         [stdin, lines @ ..] if stdin == "-" => {
             format!("{} {}", String::from_utf8_lossy(&input::stdin()?).trim(), lines.join(" "))
         }
-        // After an id, everything is a range: nothing is ignored as it is in what was pasted.
+        // After an id, everything is a range or a marker: nothing is ignored as it is in what was pasted.
         [id, lines @ ..] if id.starts_with(ID) && !id.contains(char::is_whitespace) => {
-            let is_range = |lines: &String| lines.parse::<LineRanges>().map(drop);
-            lines.iter().try_for_each(is_range).map_err(|error| explain_pasted(error, id))?;
+            let is_marker = |lines: &String| lines.contains("tamis") && lines.parse::<PastedCuts>().is_ok();
+            let check = |lines: &String| match is_marker(lines) {
+                true => Ok(()),
+                false => lines.parse::<LineRanges>().map(drop),
+            };
+            lines.iter().try_for_each(check).map_err(|error| explain_pasted(error, id))?;
             arguments.pasted.join(" ")
         }
         pasted => pasted.join(" "),
@@ -119,23 +123,37 @@ fn unopened_data_folder() -> Option<CliError> {
     )
 }
 
-/// The prune id and lines that a pasted text names. Markers without an id are taken for those of the latest prune, which is
-/// named on stderr.
+/// The prune id and lines that a pasted text names. Markers without an id are those of the recent prune that cut their lines,
+/// which is named on stderr.
 fn parse(operations: &Operations, pasted: &str) -> Result<(String, Vec<(i64, i64)>), CliError> {
     let PastedCuts { prune_id, ranges } =
         pasted.parse().map_err(|error: PastedError| explain_pasted(error, pasted))?;
     if let Some(prune_id) = prune_id {
         return Ok((prune_id, ranges));
     }
-    let latest = operations.services.sieve.recent_prunes(1)?.pop().ok_or_else(|| {
-        CliError::usage("the marker has no prune id")
-            .hint("the first marker of the text has it; `tamis recover ID LINES` restores lines")
-    })?;
-    print::note(format_args!(
-        "the marker has no prune id; these lines are from the latest prune, {}",
-        latest.prune_id
-    ));
-    Ok((latest.prune_id, ranges))
+    let shown = |(first, last): &(i64, i64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let lines = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
+    match &operations.services.sieve.recent_prunes_of(&ranges)?[..] {
+        [] => Err(CliError::failed(anyhow::anyhow!("no recent prune cut the lines {lines}")).hint(format!(
+            "the first marker of the text has the prune id; `tamis recover ID {lines}` restores the lines"
+        ))),
+        [prune] => {
+            print::note(format_args!(
+                "the marker has no prune id; these lines were cut in {}",
+                prune.prune_id
+            ));
+            Ok((prune.prune_id.clone(), ranges))
+        }
+        prunes => {
+            let error = anyhow::anyhow!("the lines {lines} were cut in {} texts", prunes.len());
+            let commands =
+                prunes.iter().take(3).map(|prune| format!("`tamis recover {} {lines}`", prune.prune_id));
+            Err(CliError::failed(error).hint(commands.collect::<Vec<_>>().join(" or ")))
+        }
+    }
 }
 
 fn explain_pasted(error: PastedError, pasted: &str) -> CliError {

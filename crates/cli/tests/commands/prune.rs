@@ -76,10 +76,10 @@ fn recover_takes_markers_and_lists_of_lines_and_lists_recent_prunes() {
     let all = fixture.run(&["recover", "-"], markers.join("\n").as_bytes());
     let expected: Vec<_> = markers.iter().map(|marker| cut(marker)).collect();
     assert_eq!(all.stdout, expected.join("\n") + "\n", "{}", all.stderr);
-    // Only the first marker has the id, so the others are those of the latest prune.
+    // Only the first marker has the id, so the others are looked for in recent prunes.
     let later = fixture.run(&["recover", markers[1]], b"");
     assert_eq!((later.stdout, later.code), (cut(markers[1]) + "\n", Some(0)), "{}", later.stderr);
-    assert!(later.stderr.contains("from the latest prune, prn_"), "{}", later.stderr);
+    assert!(later.stderr.contains("these lines were cut in prn_"), "{}", later.stderr);
     let whole = fixture.run(&["recover", "-"], pruned.stdout.as_bytes());
     assert_eq!(whole.stdout, expected.join("\n") + "\n", "{}", whole.stderr);
     // The whole note that follows a prune.
@@ -107,6 +107,44 @@ fn recover_takes_markers_and_lists_of_lines_and_lists_recent_prunes() {
     assert_eq!(fixture.run(&["recover"], b"").code, Some(2));
     fixture.run(&["data", "purge", "--recovery", "--yes"], b"");
     assert_eq!(fixture.run(&["recover", "--list"], b"").stdout, "");
+}
+
+/// Lines of another text would be wrong without a sign of it.
+#[test]
+fn a_marker_without_an_id_restores_lines_of_the_text_that_it_cut() {
+    let fixture = Fixture::new();
+    let text = module();
+    let pruned = fixture.run(&["prune", "--goal", "how does cache_17 fill the cache"], text.as_bytes());
+    let id = prune_id(&pruned.stdout);
+    let marker = pruned.stdout.lines().rfind(|line| line.starts_with("[tamis ")).unwrap();
+    let lines = marker.trim_start_matches("[tamis ").split([':', ']']).next().unwrap();
+    let expected = fixture.run(&["recover", id, lines], b"").stdout;
+    assert_eq!(fixture.run(&["recover", id, marker], b"").stdout, expected, "an id and a marker");
+
+    let log: String = (0..400).map(|number| format!("worker {number} is idle\n")).collect();
+    let log = format!("{log}error: the disk is full\n");
+    fixture.run(&["prune", "--goal", "why is the disk full"], log.as_bytes());
+    let recovered = fixture.run(&["recover", marker], b"");
+    assert_eq!(recovered.stdout, expected, "the latest prune did not cut these lines: {}", recovered.stderr);
+    assert!(recovered.stderr.contains(id), "{}", recovered.stderr);
+
+    let unknown = fixture.run(&["recover", "[tamis 2-3]"], b"");
+    assert_eq!((unknown.stdout.as_str(), unknown.code), ("", Some(1)), "{}", unknown.stderr);
+    assert_eq!(
+        unknown.stderr,
+        "error: no recent prune cut the lines 2-3\n\nhint: the first marker of the text has the prune id; \
+         `tamis recover ID 2-3` restores the lines\n"
+    );
+
+    // The same lines are cut in a second text of the same form.
+    let other = text.replace("cache", "store");
+    let second = fixture.run(&["prune", "--goal", "how does store_17 fill the store"], other.as_bytes());
+    assert!(second.stdout.contains(marker), "{}", second.stdout);
+    let ambiguous = fixture.run(&["recover", marker], b"");
+    assert_eq!((ambiguous.stdout.as_str(), ambiguous.code), ("", Some(1)));
+    let hint =
+        format!("hint: `tamis recover {} {lines}` or `tamis recover {id} {lines}`", prune_id(&second.stdout));
+    assert_eq!(ambiguous.stderr, format!("error: the lines {lines} were cut in 2 texts\n\n{hint}\n"));
 }
 
 #[test]
