@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Serialize;
+use tamis_codebase::RootedPath;
 
 /// The limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -87,7 +88,7 @@ pub struct ReadBudget {
     limits: ResearchLimits,
     used: Mutex<ResearchUsage>,
     /// Files that the limits left unread.
-    unread: Mutex<BTreeSet<String>>,
+    unread: Mutex<BTreeSet<RootedPath>>,
 }
 
 /// What a request used.
@@ -131,13 +132,13 @@ impl ReadBudget {
     }
 
     /// Notes that a file was not read because of the limits.
-    pub(crate) fn note_unread(&self, path: &str) {
+    pub(crate) fn note_unread(&self, place: &RootedPath) {
         self.used.lock().limited = true;
-        self.unread.lock().insert(path.to_owned());
+        self.unread.lock().insert(place.clone());
     }
 
     /// The files that were not read because of the limits, in order.
-    pub(crate) fn unread(&self) -> Vec<String> {
+    pub(crate) fn unread(&self) -> Vec<RootedPath> {
         self.unread.lock().iter().cloned().collect()
     }
 

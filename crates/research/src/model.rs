@@ -105,7 +105,16 @@ pub(crate) fn run(
         }
         _ => (job.reader.as_ref(), hints.as_slice()),
     };
-    model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, stop)
+    let mut finding = model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, stop)?;
+    let may_claim_absence = !job.locations.absent.is_empty() || finding.references.is_empty();
+    // In time the note is always made; a model's answer that came late is worth more than its note.
+    if role != Role::Thoughts
+        && may_claim_absence
+        && let Ok(Some(note)) = job.locations.not_searched(&job.reader, stop)
+    {
+        finding.notes.push(note.into());
+    }
+    Ok(finding)
 }
 
 fn hint(location: &crate::locate::Location) -> String {

@@ -98,14 +98,14 @@ impl BoundedReader {
         let text = match self.roots.read_text(place, limit) {
             Err(AccessError::TooLarge { bytes, .. }) if bytes <= LARGEST_READ => {
                 // It exceeds this request's limit only.
-                self.budget.note_unread(&place.path);
+                self.budget.note_unread(place);
                 return Err(SourceReadError::LimitReached);
             }
             outcome => outcome?,
         };
         self.pay(place, text.len() as u64)?;
         if !self.budget.take_file(text.len() as u64) {
-            self.budget.note_unread(&place.path);
+            self.budget.note_unread(place);
             return Err(SourceReadError::LimitReached);
         }
         let text = Redacted::from(text).into_inner();
@@ -129,7 +129,7 @@ impl BoundedReader {
             return Ok(());
         }
         if share.files == 0 || share.bytes < bytes {
-            self.budget.note_unread(&place.path);
+            self.budget.note_unread(place);
             return Err(SourceReadError::LimitReached);
         }
         share.files -= 1;

@@ -78,12 +78,19 @@ impl Locations {
     ) -> Result<Option<NoteFact>, Stopped> {
         let is_read = |place: &RootedPath| self.files_by_word.has(place);
         let skipped = unread_files(&reader.roots, is_read, stop)?;
-        let over_limits = reader.budget.unread().into_iter().map(|path| (path, "over the limits"));
-        let skipped = skipped.into_iter().map(|file| (file.place.path, file.reason.name()));
-        let mut files: Vec<(String, &'static str)> = over_limits.chain(skipped).collect();
-        let more = files.len().saturating_sub(MAX_UNREAD);
-        files.truncate(MAX_UNREAD);
-        Ok((!files.is_empty()).then_some(NoteFact::NotSearched { files, more }))
+        let over_limits = reader.budget.unread().into_iter().map(|place| (place, "over the limits"));
+        let skipped = skipped.into_iter().map(|file| (file.place, file.reason.name()));
+        let unread: Vec<(RootedPath, &'static str)> = over_limits.chain(skipped).collect();
+        let shown = |place: &RootedPath| {
+            let is_same = |other: &RootedPath| other.path == place.path && other.root != place.root;
+            match unread.iter().any(|(other, _)| is_same(other)) {
+                true => reader.roots.labelled(place),
+                false => self.files_by_word.shown(&reader.roots, place),
+            }
+        };
+        let named = unread.iter().take(MAX_UNREAD).map(|(place, reason)| (shown(place), *reason));
+        let (files, more) = (named.collect(), unread.len().saturating_sub(MAX_UNREAD));
+        Ok((!unread.is_empty()).then_some(NoteFact::NotSearched { files, more }))
     }
 
     /// The same with these references first.

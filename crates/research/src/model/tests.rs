@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::BoundedReader;
 use crate::ResearchLimits;
-use crate::locate::{Category, Location, Locations, Passage};
+use crate::locate::{Category, Location, Locations, Passage, locate};
 use crate::question::Question;
 
 /// A folder with one file, and a job on it.
@@ -63,6 +63,27 @@ fn the_model_answers_where_there_is_one() {
     assert_eq!(run.result.unwrap().summary, "There.");
     let prompt = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(prompt.ends_with("- parser.rs:1 (implementation) parse"), "{prompt}");
+}
+
+/// A model searches no more files than the other roles do.
+#[test]
+fn files_that_were_not_searched_are_named_where_a_model_may_claim_absence() {
+    let found = json!({"summary": "There.", "references": ["parser.rs:1"], "confidence": "high"});
+    let absent = json!({"summary": "zorblax was not found.", "references": [], "confidence": "high"});
+    let note = "Not searched: logo.png (binary).";
+    for (word_is_absent, answer, expected) in
+        [(false, &found, ""), (true, &found, note), (false, &absent, note), (true, &absent, note)]
+    {
+        let server = ChatServer::start(vec![ChatStep::say(answer.clone())]);
+        let (folder, mut job) = job();
+        std::fs::write(folder.path().join("logo.png"), b"\x89PNG\0zorblax").unwrap();
+        let survey = locate(&job.question, &job.reader, None, &StopSignal::never()).unwrap();
+        let absent = if word_is_absent { vec!["zorblax".to_owned()] } else { Vec::new() };
+        job.locations = Arc::new(Locations { absent, ..survey });
+        let run =
+            run_role(Role::Locator, &job, &StopSignal::never(), Some(&model(&server, ModelUse::Always)));
+        assert_eq!(crate::joined(&run.result.unwrap().notes), expected, "{answer}");
+    }
 }
 
 #[test]

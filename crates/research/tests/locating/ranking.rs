@@ -372,10 +372,50 @@ fn a_path_that_two_roots_have_is_shown_with_its_root() {
             assert!(path.starts_with("src/") || roots.read_text(place, 1000).is_ok(), "{path}");
         }
     }
+    for shop in ["old/shop", "new/shop"] {
+        fs::write(folder.path().join(shop).join("logo.png"), b"\x89PNG\0").unwrap();
+    }
+    let notes = tamis_research::joined(&located(&researcher, "zorblax").notes);
+    let unread = "Not searched: old/shop/logo.png (binary), new/shop/logo.png (binary).";
+    assert!(notes.contains(unread), "{notes}");
     let found = located(&researcher, "exchange_rate");
     let paths: Vec<&str> = found.references.iter().map(|reference| reference.path()).collect();
     for path in ["old/shop/src/prices.py", "new/shop/src/prices.py", "src/rates.py"] {
         assert_eq!(paths.iter().filter(|known| **known == path).count(), 1, "{path} in {paths:?}");
+    }
+}
+
+/// Users of a name, not only its definitions, are told apart: those that the pattern finder shows and the analyzer's callers.
+#[test]
+fn users_on_a_path_that_two_roots_have_are_shown_with_their_root() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("old/shop/src/rates.py", "def exchange_rate(currency):\n    return 1\n"),
+        ("old/shop/src/bill.py", "def bill(sum):\n    return sum * exchange_rate(\"EUR\")\n"),
+        (
+            "new/shop/src/bill.py",
+            "def total(sums):\n    rate = exchange_rate(\"USD\")\n    return sum(sums, rate)\n",
+        ),
+    ] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let folders = [folder.path().join("old/shop"), folder.path().join("new/shop")];
+    let researcher = researcher_of(&folders, folder.path(), None);
+    for role in [Role::Patterns, Role::Analyzer] {
+        let finding = ask(&researcher, role, "Show examples of `exchange_rate`");
+        let references = finding.references.iter().map(|reference| reference.as_str());
+        let findings = finding.key_findings.iter().map(|finding| finding.text.as_str());
+        let shown = references.chain(findings).collect::<Vec<_>>().join("\n");
+        for path in ["old/shop/src/bill.py:2", "new/shop/src/bill.py:2"] {
+            assert!(shown.contains(path), "{role:?}: {path} in {shown}");
+        }
+        assert_eq!(
+            shown.matches("src/bill.py").count(),
+            shown.matches("shop/src/bill.py").count(),
+            "{shown}"
+        );
     }
 }
 

@@ -28,15 +28,14 @@ pub(super) fn describe_file(place: &RootedPath, reader: &BoundedReader) -> Resea
     if let Some(source) = &source {
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
-        let is_text = |line: &&&str| !line.trim().is_empty();
-        let code = lines.iter().filter(is_text).count();
+        // A last newline ends a line and begins none.
+        let count = lines.len() - usize::from(lines.last().is_some_and(|last| last.is_empty()));
         let opening = if FileClass::of(path) == FileClass::Prose {
             first_paragraph(&lines)
         } else {
             outlined.opening_sentence()
         };
-        let opening =
-            if opening.is_empty() { format!("{code} lines") } else { brief(&opening, MAX_FINDING_LENGTH) };
+        let opening = if opening.is_empty() { length(count) } else { brief(&opening, MAX_FINDING_LENGTH) };
         summary = format!("{path}: {}.", opening.trim_end_matches('.'));
         let definitions = source.outline().definitions.iter().enumerate();
         let outer =
@@ -66,6 +65,10 @@ pub(super) fn describe_file(place: &RootedPath, reader: &BoundedReader) -> Resea
         notes,
         not_found: None,
     }
+}
+
+fn length(lines: usize) -> String {
+    format!("{lines} {}", if lines == 1 { "line" } else { "lines" })
 }
 
 /// The first line of prose in a page: no heading, badge, quotation or list.
