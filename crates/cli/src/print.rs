@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+pub(crate) use tamis_text::grouped;
 
 use crate::error::CliError;
 use crate::{escape, pager, style};
@@ -71,19 +72,6 @@ pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> Result<()
     self::text(&text)
 }
 
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// `1 log`, `1,234 logs`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
@@ -119,7 +107,6 @@ mod tests {
 
     #[test]
     fn numbers_read_easily() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(
             [0, 1023, 1024, 5 << 30, 5 << 40].map(size),
             ["0 bytes", "1023 bytes", "1.0 KiB", "5.0 GiB", "5120.0 GiB"]

@@ -92,6 +92,9 @@ pub fn balance(contexts: &[ContextFacts], prices: &ModelPrices, options: &GainOp
                 report.total.count(effect.size);
                 report.rows.entry(group).or_default().count(effect.size);
             }
+            if is_lately && !effect.is_copy {
+                groups.add(context.client, effect, &options.skipped_tools, |sums| sums.count(effect.size));
+            }
             for charge in charges(context, effect, &extra) {
                 let request = &context.requests[charge.request];
                 if is_reported {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tamis_clients::Client;
+use tamis_text::grouped;
 
 use crate::facts::Effect;
 use crate::report::GainSums;
@@ -15,6 +16,8 @@ pub struct GainLoss {
     pub client: &'static str,
     /// None: the client as a whole.
     pub tool: Option<String>,
+    /// Results that were cut.
+    pub results_cut: u64,
     pub net_tokens: i64,
     /// None where some of it has no price.
     pub net_usd: Option<f64>,
@@ -22,7 +25,15 @@ pub struct GainLoss {
     pub switch_off: String,
 }
 
+/// Fewer results tell little: one recovery outweighs what several cuts saved.
+const ENOUGH_RESULTS: u64 = 10;
+
 impl GainLoss {
+    /// Whether there are too few results to act on.
+    pub fn is_little_to_go_by(&self) -> bool {
+        self.results_cut < ENOUGH_RESULTS
+    }
+
     /// In a sentence.
     pub fn message(&self) -> String {
         let what = match &self.tool {
@@ -31,11 +42,13 @@ impl GainLoss {
         };
         let usd = self.net_usd.map(|usd| format!(", {:.4} USD", -usd)).unwrap_or_default();
         let tokens = self.net_tokens;
+        let shown = grouped(tokens.unsigned_abs());
         let how = match tokens < 0 {
-            true => format!("cost {} tokens{usd} more than it saved", -tokens),
-            false => format!("saved {tokens} tokens, but cost{} more than that", usd.trim_start_matches(',')),
+            true => format!("cost {shown} tokens{usd} more than it saved"),
+            false => format!("saved {shown} tokens, but cost{} more than that", usd.trim_start_matches(',')),
         };
-        format!("in the last seven days, pruning {what} {how}")
+        let results = if self.results_cut == 1 { "result" } else { "results" };
+        format!("in the last seven days, pruning {what} {how}, in {} {results}", grouped(self.results_cut))
     }
 }
 
@@ -102,7 +115,8 @@ pub(crate) fn losses(groups: &LossGroups, skipped_tools: &[String]) -> Vec<GainL
 
 fn loss(client: Client, tool: Option<String>, sums: &GainSums, switch_off: String) -> GainLoss {
     let net_usd = sums.net_usd.filter(|_| !sums.is_partly_priced());
-    GainLoss { client: client.name(), tool, net_tokens: sums.net_tokens, net_usd, switch_off }
+    let GainSums { results_cut, net_tokens, .. } = *sums;
+    GainLoss { client: client.name(), tool, results_cut, net_tokens, net_usd, switch_off }
 }
 
 /// The command that switches pruning off for one tool.

@@ -276,6 +276,7 @@ fn a_week_is_measured_as_it_is_computed_by_hand() {
             losses: vec![GainLoss {
                 client: "claude",
                 tool: Some("Read".into()),
+                results_cut: 1,
                 net_tokens: -6201,
                 net_usd: Some(-0.006_140_4),
                 switch_off: "tamis config set hook.skip_tools codex:Bash,claude:Read".into(),

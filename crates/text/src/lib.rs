@@ -12,6 +12,7 @@ mod kind;
 mod kind_detection;
 mod line_numbers;
 mod lines;
+mod numbers;
 pub mod plain;
 mod tokens;
 pub mod words;
@@ -21,4 +22,5 @@ pub use build_output::{StepOutcome, is_quoted_source, is_separator_line, step_ou
 pub use kind::TextKind;
 pub use line_numbers::{line_number, strip_line_numbers};
 pub use lines::{line_count, split_lines};
+pub use numbers::grouped;
 pub use tokens::estimate_tokens;

@@ -92,11 +92,11 @@ fn to_text(report: &GainReport) -> String {
     }
     text.push_str(&unlinked(&report.unlinked));
     for loss in &report.losses {
-        text.push_str(&format!(
-            "\nwarning: {}\nhint: `{}` switches it off\n",
-            escape::line(&loss.message()),
-            escape::line(&loss.switch_off)
-        ));
+        let (message, switch_off) = (escape::line(&loss.message()), escape::line(&loss.switch_off));
+        text.push_str(&match loss.is_little_to_go_by() {
+            true => format!("\nnote: {message}: too little to go by\n"),
+            false => format!("\nwarning: {message}\nhint: `{switch_off}` switches it off\n"),
+        });
     }
     let total = &report.total;
     let notes =

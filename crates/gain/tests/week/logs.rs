@@ -26,7 +26,7 @@ pub(crate) struct Week {
 
 pub(crate) enum LedgerRow {
     Prune {
-        prune_id: &'static str,
+        prune_id: String,
         day: i64,
         tool: &'static str,
         door: &'static str,
@@ -35,7 +35,7 @@ pub(crate) enum LedgerRow {
         call_id: Option<&'static str>,
     },
     Recovery {
-        prune_id: &'static str,
+        prune_id: String,
         day: i64,
         tokens: u64,
     },
@@ -43,18 +43,19 @@ pub(crate) enum LedgerRow {
 
 impl LedgerRow {
     pub(crate) fn prune(
-        prune_id: &'static str,
+        prune_id: &str,
         day: i64,
         tool: &'static str,
         door: &'static str,
         client: Option<&'static str>,
         sizes: (u64, u64, u64),
     ) -> LedgerRow {
+        let prune_id = prune_id.to_owned();
         LedgerRow::Prune { prune_id, day, tool, door, client, sizes, call_id: None }
     }
 
-    pub(crate) fn recovery(prune_id: &'static str, day: i64, tokens: u64) -> LedgerRow {
-        LedgerRow::Recovery { prune_id, day, tokens }
+    pub(crate) fn recovery(prune_id: &str, day: i64, tokens: u64) -> LedgerRow {
+        LedgerRow::Recovery { prune_id: prune_id.to_owned(), day, tokens }
     }
 
     pub(crate) fn of_call(mut self, id: &'static str) -> LedgerRow {
