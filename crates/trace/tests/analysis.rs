@@ -198,9 +198,23 @@ fn tokens_caches_contexts_and_slow_steps_are_reported() {
             "Info TokenUsage 5/23 75k tokens of context were read without the prompt cache after a pause of 10 min",
         ]
     );
-    let analysis = analysis(&log, &with_loops());
-    assert_eq!((analysis.summary.compactions, analysis.summary.largest_context), (1, 75_000));
-    assert_eq!(analysis.score, 100 - 2 - 1 - 1 - 1);
+    let all = analysis(&log, &with_loops());
+    assert_eq!((all.summary.compactions, all.summary.largest_context), (1, 75_000));
+    assert_eq!(all.score, 100 - 2 - 1 - 1 - 1);
+    // Those of the contract only, unless more are requested.
+    let plain = analysis(&log, &AnalysisOptions::default());
+    assert!(plain.insights.iter().all(|insight| insight.lens == Lens::TokenUsage), "{:?}", plain.insights);
+    assert!(plain.deductions.iter().all(|part| part.lens == Lens::TokenUsage), "{:?}", plain.deductions);
+}
+
+/// Requests and tokens count those of subagents in the same log, so the largest context does too.
+#[test]
+fn the_largest_context_may_be_a_subagents() {
+    let mut log = Log::default();
+    log.user("look around").spends(500, 20_000, 10);
+    log.spends(2_000, 40_000, 10).in_sidechain();
+    let summary = analysis(&log, &AnalysisOptions::default()).summary;
+    assert_eq!((summary.requests, summary.largest_context), (2, 42_000));
 }
 
 #[test]

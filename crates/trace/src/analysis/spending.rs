@@ -83,11 +83,11 @@ impl Spending {
         }
         self.sums.requests += 1;
         let now = report.tokens;
+        self.sums.largest_context = self.sums.largest_context.max(now.read());
         if stream == EventStream::Sidechain || now.read() == 0 {
             return false;
         }
         self.has_cache |= now.cache_read > 0;
-        self.sums.largest_context = self.sums.largest_context.max(now.read());
         let before = self.last.replace((now, at));
         let largest_result = self.largest_result.take();
         let Some((before, before_at)) = before.filter(|(before, _)| before.read() >= LARGE_CONTEXT) else {

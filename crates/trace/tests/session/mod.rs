@@ -66,6 +66,14 @@ impl Log {
         self
     }
 
+    /// The last event is a subagent's, in the same log.
+    pub(crate) fn in_sidechain(&mut self) -> &mut Log {
+        let mut record: Value = serde_json::from_str(&self.lines.pop().unwrap()).unwrap();
+        record["isSidechain"] = json!(true);
+        self.lines.push(record.to_string());
+        self
+    }
+
     pub(crate) fn call(&mut self, name: &str, input: Value) -> &mut Log {
         self.calls += 1;
         let id = format!("toolu_{}", self.calls);
