@@ -158,6 +158,10 @@ fn commands_say_that_they_wait_for_stdin() {
         let piped = fixture.run(arguments, b"");
         assert!(!piped.stderr.contains("reading from stdin"), "{arguments:?}: {}", piped.stderr);
     }
+    for text in [&b"\x04"[..], b"a line\n\x04"] {
+        let shown = on_terminal(&mut fixture.tamis(&["grep", "x", "-"]), text);
+        assert!(shown.text.contains("reading from stdin; Ctrl-D ends the text"), "{}", shown.text);
+    }
 }
 
 #[test]

@@ -232,11 +232,34 @@ impl FileSearch {
         let file = FoundFile { path: target.path.clone(), lines: Vec::new(), binary: None };
         let mut sink = Lines { search: self, matcher, file, has_match: false, after_gap: false, nul: None };
         if target.is_named && target.path == Path::new(SHOWN_STDIN) {
-            searcher.search_reader(matcher, io::stdin().lock().by_ref(), &mut sink)?;
+            searcher.search_reader(matcher, UntilEnd::of(io::stdin().lock()), &mut sink)?;
         } else {
             searcher.search_file(matcher, &File::open(&target.path)?, &mut sink)?;
         }
         Ok(sink.has_match.then_some(sink.file))
+    }
+}
+
+/// A reader that is not asked again once it has ended: a terminal would wait for more.
+struct UntilEnd<R> {
+    reader: R,
+    has_ended: bool,
+}
+
+impl<R: Read> UntilEnd<R> {
+    fn of(reader: R) -> UntilEnd<R> {
+        UntilEnd { reader, has_ended: false }
+    }
+}
+
+impl<R: Read> Read for UntilEnd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let count = self.reader.read(buffer)?;
+        self.has_ended = count == 0;
+        Ok(count)
     }
 }
 
