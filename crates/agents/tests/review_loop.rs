@@ -488,6 +488,21 @@ fn nothing_of_what_is_said_is_executed_or_leaves_its_place() {
     }
 }
 
+/// By the contract it replaces the default prompt.
+#[test]
+fn a_reviewer_is_started_with_the_prompt_that_was_written_for_it() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let request = RequestReview {
+        reviewer_prompt: Some("Mind the tests.".to_owned()),
+        completion_message: Some("Done.".to_owned()),
+    };
+    let token = field.token(&coding.id);
+    let review = field.coordinator().request_review(&call(&token, None), &request).unwrap();
+    assert_eq!(field.prompt(&review.review_instance_id), "Mind the tests.");
+}
+
 #[test]
 fn who_has_had_its_chances_is_given_up_when_the_last_review_fails() {
     let field = Field::new();

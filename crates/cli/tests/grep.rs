@@ -6,7 +6,7 @@ mod common;
 
 use std::process::Command;
 
-use common::{Fixture, Ran, module};
+use common::{Fixture, Ran, finish, module};
 use serde_json::json;
 
 /// A project with what ripgrep leaves out: ignored, hidden and binary files, and git's own.
@@ -63,6 +63,24 @@ fn ignored_hidden_and_git_files_are_left_out() {
     );
     // A file that is named is searched whatever it is.
     assert_eq!(lines(&fixture.run(&["grep", "needle", "notes.tmp"], b"")), ["1:needle ignored"]);
+}
+
+#[test]
+fn ignore_files_above_the_folder_and_of_the_repository_hold() {
+    let fixture = project();
+    for (path, text) in [
+        (".git/info/exclude", "mine.rs\n"),
+        ("src/mine.rs", "needle of mine\n"),
+        ("src/notes.tmp", "needle ignored\n"),
+    ] {
+        let path = fixture.work().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let found = fixture.run(&["grep", "needle", "src"], b"");
+    assert_eq!(lines(&found), ["src/d.ts:1:let needle = 3;"], "{}", found.stderr);
+    let below = finish(fixture.tamis(&["grep", "needle"]).current_dir(fixture.work().join("src")), b"");
+    assert_eq!(lines(&below), ["d.ts:1:let needle = 3;"], "{}", below.stderr);
 }
 
 #[test]

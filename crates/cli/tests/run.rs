@@ -320,6 +320,13 @@ fn a_pruner_that_does_not_answer_is_never_called_available() {
     let url = format!("http://{}/prune", server.address());
     let ran = finish(command(&fixture, &["--pruner", "x"]).env("PRUNER_URL", url), b"");
     assert!(ran.stderr.contains("run:mcp_pruner_running: the pruner is available"), "{}", ran.stderr);
+    // One that answers something else is not: there is no such route, or no pruned text in what it says.
+    for path in ["nothing", "rpc"] {
+        let url = format!("http://{}/{path}", server.address());
+        let ran = finish(command(&fixture, &["--pruner", "x"]).env("PRUNER_URL", &url), b"");
+        assert!(!ran.stderr.contains("available"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{url} does not answer as a pruner: ")), "{}", ran.stderr);
+    }
 }
 
 /// A place where processes of the agent's can be met: each says its number, and its line ends when it does.

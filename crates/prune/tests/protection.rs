@@ -81,6 +81,24 @@ value = 3
 }
 
 #[test]
+fn the_header_of_a_file() {
+    for sign in ["#", "//", "--"] {
+        let marked = "!SIGN One.
+!SIGN Two.
+!SIGN Three.
+!SIGN Four.
+SIGN Five.
+SIGN Six.
+
+!import os
+
+value = 3
+";
+        check(TextKind::Code, &marked.replace("SIGN", sign));
+    }
+}
+
+#[test]
 fn rust() {
     check(
         TextKind::Code,

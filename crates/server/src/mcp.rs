@@ -272,3 +272,22 @@ pub(crate) fn plain_initialize(params: &Value, profile: &ServerProfile) -> Value
     }
     json!(info)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tools_that_change_nothing_are_announced_as_read_only() {
+        let registry = Registry::all();
+        let listed = plain_list(&registry, Access::Full.into(), &ServerProfile::TAMIS);
+        let writing: Vec<&str> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|tool| tool["annotations"]["readOnlyHint"] == false)
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(writing, ["bash", "create_handoff"]);
+    }
+}

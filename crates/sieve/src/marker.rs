@@ -319,6 +319,21 @@ mod tests {
     }
 
     #[test]
+    fn short_reasons_are_in_english() {
+        for (cause, expected) in [
+            (CutCause::Repetitions, "repeats"),
+            (CutCause::Tests, "tests"),
+            (CutCause::Header, "file header"),
+            (CutCause::Comments, "comments"),
+            (CutCause::Unrelated, "off goal"),
+            (CutCause::LessRelevant, "off goal"),
+        ] {
+            let cut = CutReason { cause, place: CutPlace::TopLevel };
+            assert_eq!(reason(MarkerForm::Short, &cut), expected, "{cut:?}");
+        }
+    }
+
+    #[test]
     fn a_short_marker_says_where_lines_were_shown() {
         let short = |place: ShownPlace| {
             let place = CutPlace::Shown(place);

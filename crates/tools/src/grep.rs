@@ -69,3 +69,24 @@ fn interpret(ended: ProgramOutput) -> Result<RawOutput, String> {
     let text = if prunable { text } else { placeholder.to_owned() };
     Ok(RawOutput { text, prunable, placeholder: "", note })
 }
+
+#[cfg(test)]
+mod tests {
+    use tamis_process::Program;
+
+    use super::*;
+
+    #[test]
+    fn what_was_found_up_to_the_limit_comes_back_with_a_note() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("much"), "a line\n".repeat(1 << 18)).unwrap();
+        let ended = Program::grep("line", "much", folder.path()).max_output(1 << 20).run().unwrap();
+        let output = interpret(ended).unwrap();
+        assert!(output.text.starts_with("1:a line\n2:a line\n") && output.prunable);
+        let note = output.note.unwrap();
+        assert!(
+            note.starts_with("[output limit: the command wrote more than 1 MiB and was ended;"),
+            "{note}"
+        );
+    }
+}

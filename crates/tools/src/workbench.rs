@@ -209,3 +209,28 @@ async fn prune(text: String, question: String, context: Context) -> Result<Outco
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use tamis_sieve::{Caller, Sieve, SieveSettings};
+
+    use super::*;
+    use crate::{Access, Services};
+
+    #[tokio::test]
+    async fn a_note_ends_the_answer_pruned_or_not() {
+        for (question, text) in [("", "a\n"), ("where is it", "a\n"), ("where is it", "")] {
+            let sieve = Sieve::new(SieveSettings::without_store(1000));
+            let services = Arc::new(Services::new(sieve, Workbench::here().unwrap()));
+            let context = Context::new(services, Caller::default(), Access::Full);
+            let note = Some("[output limit]".to_owned());
+            let output = RawOutput { text: text.to_owned(), prunable: true, placeholder: "(none)", note };
+            let question = serde_json::from_value(json!(question)).unwrap();
+            let answer = answer(Ok(output), question, context).await.unwrap();
+            assert!(answer.ends_with("\n[output limit]"), "{answer}");
+        }
+    }
+}

@@ -164,7 +164,7 @@ fn gemini(kind: u8, text: &str, number: usize) -> Value {
             "thoughts": [{"subject": "Plan", "description": text}]})
         }
         _ => {
-            json!({"type": "gemini", "content": "", "toolCalls": [{"id": format!("t{number}"), "name": "read_file",
+            json!({"type": "gemini", "content": "", "toolCalls": [{"id": format!("gemini-call-{number}"), "name": "read_file",
             "args": {"path": text, "lines": [1, 2, 3]}, "status": "success", "result": [{"functionResponse":
                 {"response": {"output": text}}}]}]})
         }
@@ -293,6 +293,21 @@ fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, TraceSea
 
 fn plan() -> impl Strategy<Value = Plan> {
     (any::<u8>(), prop::collection::vec(select(FRAGMENTS), 1..5), prop::bool::weighted(0.15))
+}
+
+/// Of a log that is rewritten as a whole, the index knows only the texts of its events.
+#[test]
+fn call_ids_are_found_in_a_log_that_is_rewritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    write_logs(&logs, &[(2, vec!["x"], false)], Writer { spaces: false, ascii: false, slashes: false });
+    let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path().join("data")));
+    trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    let search = SearchRequest { query: "gemini-call-0".to_owned(), most: 10, ..SearchRequest::default() };
+    let found = trace.search(&search, Duration::from_secs(60), &|| false).unwrap();
+    let kinds: Vec<EventKind> = found.matches.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [EventKind::ToolCall, EventKind::ToolResult]);
 }
 
 /// The same cases each time; `PROPTEST_CASES=500` generates new ones.

@@ -85,7 +85,7 @@ async fn a_call_survives_the_death_of_a_coordinator() {
     let first = StandIn::new(vec![None], move || announcing.announce(&url)).await;
     folder.announce(&first.url);
     let agents = folder.agents();
-    let arguments = json!({"completion_message": "é", "reviewer_prompt": null});
+    let arguments = json!({"completion_message": "é", "reviewer_prompt": "Mind the tests."});
     assert_eq!(call(&agents, "request_review", arguments).await, (done(), false));
     let requests = first.requests();
     assert_eq!(requests, second.requests(), "the same call with the same key");
@@ -96,7 +96,7 @@ async fn a_call_survives_the_death_of_a_coordinator() {
             line: "POST /api/call/request_review HTTP/1.1".to_owned(),
             authorization: "Bearer tai_one".to_owned(),
             key: requests[0].key.clone(),
-            body: json!({"completion_message": "é", "reviewer_prompt": null}),
+            body: json!({"completion_message": "é", "reviewer_prompt": "Mind the tests."}),
         }]
     );
 }
