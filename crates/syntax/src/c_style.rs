@@ -31,6 +31,7 @@ pub(crate) fn bracketed_name(
         }
     }
     let open = at + text[at..].find('(')?;
+    let brackets = &text[open..];
     let head = without_generics(text[at..open].trim_ascii_end());
     let typed = head.contains([' ', '\t']);
     if !typed && at == 0 && head.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
@@ -69,12 +70,10 @@ pub(crate) fn bracketed_name(
     let loops = !typed
         && at == 0
         && ["foreach", "for_each", "ForEach", "FOREACH", "FOR_EACH"].iter().any(|each| name.contains(each));
-    // `add(new Listener() {`
-    let creates = text.split('{').next().is_some_and(|before| before.contains("new "));
-    if loops || (!typed && calls(&text[open..])) || creates {
+    if loops || (!typed && calls(brackets)) || creates(brackets) {
         return None;
     }
-    match after_brackets(&text[open..], next, typed) {
+    match after_brackets(brackets, next, typed) {
         After::Body => Some(name_start..name_end),
         After::Semicolon if bodiless && typed | (at > 0) => Some(name_start..name_end),
         _ => None,
@@ -99,7 +98,26 @@ fn calls(brackets: &str) -> bool {
     let first = brackets[1..].trim_ascii_start().bytes().next();
     first.is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'0'..=b'9'))
         || brackets.ends_with("=> {")
-        || brackets.contains("function")
+        || has_function(brackets)
+}
+
+/// Whether the text has the keyword `function`, and not only a longer name or a parameter of this name.
+fn has_function(text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    text.match_indices("function").any(|(at, word)| {
+        !text[..at].ends_with(is_name) && text[at + word.len()..].starts_with([' ', '(', '*'])
+    })
+}
+
+/// Whether an argument is a new object: `add(new Listener() {`. One that follows a sign is a default or a type, as in
+/// `add(items = new Set()) {`.
+fn creates(brackets: &str) -> bool {
+    let mut found = brackets.match_indices("new ").map(|(at, _)| at).peekable();
+    if found.peek().is_none() {
+        return false;
+    }
+    let end = end_of_brackets(brackets, 0).unwrap_or(brackets.len());
+    found.take_while(|at| *at < end).any(|at| brackets[..at].trim_ascii_end().ends_with(['(', ',']))
 }
 
 /// What follows a signature's brackets.
@@ -113,6 +131,7 @@ pub(crate) enum After {
 pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
     let mut depth = 0i32;
     let mut listing = false;
+    let mut in_type = false; // `{ name }: {`, then `name: string;`
     for (index, line) in std::iter::once(&text).chain(next.iter().take(LONGEST_HEAD)).enumerate() {
         let line = line.trim_ascii();
         if depth == 0 && index > 0 {
@@ -127,10 +146,12 @@ pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
             continue;
         }
         listing = line.ends_with(',');
+        let mut in_text = false;
         for (at, byte) in line.bytes().enumerate().take(LINE_BYTES) {
             match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
+                b'"' if !line[..at].ends_with('\\') => in_text = !in_text,
+                b'(' if !in_text => depth += 1,
+                b')' if !in_text => depth -= 1,
                 _ => continue,
             }
             if depth == 0 {
@@ -140,9 +161,10 @@ pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
                 }
             }
         }
-        if depth > 0 && index > 0 && line.ends_with(';') {
+        if depth > 0 && index > 0 && line.ends_with(';') && !in_type {
             return After::Other;
         }
+        in_type = line.ends_with(": {") || (in_type && !line.starts_with('}'));
     }
     After::Other
 }

@@ -378,6 +378,28 @@ export const <typed>: Handler<string> = (x) => x
 export const <useThing> = <T,>(x: T) => {
   return x
 }
+class Wide extends Base {
+  run() {
+    listen(new Listener() {
+    });
+  }
+  public <defaultSet>(ids = new Set<string>()) {
+    return ids
+  }
+  <takesType><T>(type: new () => T): T {
+    return new type()
+  }
+  public <returnsType>(): new () => T {
+    return this.type
+  }
+  <functionParameter>(functionName: string) {
+    return functionName
+  }
+  <quotedBracket>(close = ")") {
+    return close
+  }
+}
+function <listen>(x: unknown) {}
 "#;
 
 /// Functions and classes that an expression names.
@@ -541,6 +563,24 @@ EXPORT_API(int) <exported_call>(void)
 }
 struct <forward>;
 struct forward *make(void);
+GtkWidget *thing_new (int a);
+int user (int x)
+{
+  t = thing_new (a,
+    b);
+  switch (x) {
+  case <!LABEL>:
+    return lease_renew (x);
+  }
+}
+GtkWidget *
+<thing_new> (int a)
+{
+  return 0;
+}
+int <lease_renew> (int x) {
+  return x;
+}
 "#;
 
 const CPP: &str = r##"
@@ -590,6 +630,13 @@ void <defaulted>(int a, int <!late> = 3) {
 }
 union <Either> { int a; };
 extern "C" void <c_linkage>(int);
+}
+struct <HasPointer> {
+  explicit <!HasPointer>(int a) : pointer_(new int(a)) {
+  }
+  int* <pointer_>;
+};
+HasPointer::<reset_pointer>(int a) : pointer_(new int(a)) {
 }
 "##;
 
