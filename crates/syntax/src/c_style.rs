@@ -14,10 +14,10 @@ const LONGEST_HEAD: usize = 24;
 const LINE_BYTES: usize = 400;
 
 /// The name before the bracket in `static int name(…) {`, `name(…): Type {`, `const name = (…) => {`.
-pub(crate) fn bracketed_name(
-    trimmed: &str,
+pub(crate) fn bracketed_name<'a>(
+    trimmed: &'a str,
     at: usize,
-    next: &[&str],
+    next: &'a [&'a str],
     bodiless: bool,
 ) -> Option<Range<usize>> {
     let text = trimmed.trim_ascii_end();
@@ -30,8 +30,13 @@ pub(crate) fn bracketed_name(
             return None;
         }
     }
-    let open = at + text[at..].find('(')?;
-    let brackets = &text[open..];
+    let (open, brackets, next) = match text[at..].find('(') {
+        Some(open) => (at + open, &text[at + open..], next),
+        None => {
+            let (rest, below) = past_type_parameters(text, next).filter(|(rest, _)| rest.starts_with('('))?;
+            (text.len() - 1, rest, below)
+        }
+    };
     let head = without_generics(text[at..open].trim_ascii_end());
     let typed = head.contains([' ', '\t']);
     if !typed && at == 0 && head.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
@@ -118,6 +123,28 @@ fn creates(brackets: &str) -> bool {
     }
     let end = end_of_brackets(brackets, 0).unwrap_or(brackets.len());
     found.take_while(|at| *at < end).any(|at| brackets[..at].trim_ascii_end().ends_with(['(', ',']))
+}
+
+/// What follows the type parameters that a line leaves open, and the lines below it: `name<`, then `T,`, then `>(…) {`.
+pub(crate) fn past_type_parameters<'a>(text: &str, next: &'a [&'a str]) -> Option<(&'a str, &'a [&'a str])> {
+    // `a <` compares.
+    if !text.ends_with('<') || text.ends_with(" <") {
+        return None;
+    }
+    let mut depth = 1;
+    for (number, line) in next.iter().take(LONGEST_HEAD).enumerate() {
+        for (at, byte) in line.bytes().enumerate().take(LINE_BYTES) {
+            match byte {
+                b'<' => depth += 1,
+                b'>' if !line[..at].ends_with(['-', '=']) => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some((line[at + 1..].trim_ascii(), &next[number + 1..]));
+            }
+        }
+    }
+    None
 }
 
 /// What follows a signature's brackets.

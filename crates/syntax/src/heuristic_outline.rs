@@ -186,12 +186,13 @@ fn close(open: &mut Vec<Open>, definitions: &mut [Definition], here: Here<'_>) {
 fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
     let mut depth = 0i32;
     let mut conditions = false; // a `where` goes on to the body
+    let mut types = 0u32; // how many lists of types are open: `name<`, then `T,`, then `>(…) {`
     let last = lines.len().min(number + LONGEST_SIGNATURE);
     for (at, line) in lines.iter().enumerate().take(last).skip(number) {
         let line = clip(line);
         conditions |= is_where(line) && at > number;
         let mut text_mark = 0u8;
-        for byte in line.bytes() {
+        for (column, byte) in line.bytes().enumerate() {
             if text_mark != 0 {
                 if byte == text_mark {
                     text_mark = 0;
@@ -202,17 +203,23 @@ fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
                 b'"' => text_mark = byte,
                 b'(' | b'[' => depth += 1,
                 b')' | b']' => depth -= 1,
-                b'{' if depth <= 0 => return (at, true),
-                b';' if depth <= 0 => return (at, false),
+                b'<' if types > 0 => types += 1,
+                b'>' if types > 0 && !line[..column].ends_with(['-', '=']) => types -= 1,
+                b'{' if depth <= 0 && types == 0 => return (at, true),
+                b';' if depth <= 0 && types == 0 => return (at, false),
                 _ => {}
             }
         }
         let trimmed = line.trim_ascii_end();
+        if depth <= 0 && types == 0 && trimmed.ends_with('<') {
+            types = 1;
+        }
         let opens_below = lines.get(at + 1).is_some_and(|next| {
             let next = clip(next).trim_ascii_start();
             next.starts_with('{') || is_where(next) || next.starts_with("throws ") || next.starts_with("->")
         });
         if depth <= 0
+            && types == 0
             && !conditions
             && (trimmed.ends_with(':') || !opens_below)
             && !trimmed.ends_with([',', '\\'])

@@ -380,9 +380,42 @@ export const <useThing> = <T,>(x: T) => {
 }
 class Wide extends Base {
   run() {
+    callTyped<
+      A,
+    >(this);
     listen(new Listener() {
     });
   }
+  public <wideMethod><
+    T,
+    U extends Map<
+      string,
+      T
+    > = Map<string, T>,
+  >(x: T): T {
+    return x
+  }
+  <wideBare><
+    T extends (x: number) => void
+  >(
+    x: T,
+  ) {
+    return x
+  }
+  async <wideAsync><
+    T,
+  >(x: T): Promise<T> {
+    return x
+  }
+  protected abstract <wideAbstract><
+    T,
+  >(x: T): void;
+  #<widePrivate><
+    T,
+  >(x: T) {
+    return x
+  }
+  <afterWide>: T;
   public <defaultSet>(ids = new Set<string>()) {
     return ids
   }
@@ -399,6 +432,24 @@ class Wide extends Base {
     return close
   }
 }
+interface WideShape {
+  <wideSignature><
+    T,
+  >(x: T): void;
+  <wideSpread><
+    T,
+  >(
+    x: T,
+  ): T
+}
+const wideMethods = {
+  <wideKey><
+    T,
+  >(x: T) {
+    return x
+  },
+}
+function <callTyped><A>(x: unknown) {}
 function <listen>(x: unknown) {}
 "#;
 

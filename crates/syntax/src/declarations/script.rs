@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::c_like::open_type_name;
 use super::words::{WORDS, after_modifiers, identifier, list_of_names, past_brackets};
 use super::{DeclarationKind, Found, unannotated};
+use crate::c_style::past_type_parameters;
 use crate::keywords::first_word;
 
 pub(super) fn declarations(text: &str, next: &[&str], found: &mut Found<'_>) {
@@ -166,17 +167,20 @@ fn members(text: &str, next: &[&str], found: &mut Found<'_>) {
     } else if rest.is_empty() || rest.starts_with(',') || (rest == ";" && modified) {
         list_of_names(text, at, &mut |name| found(name, DeclarationKind::Variant));
     } else if rest.starts_with(['(', '<']) {
-        // A method of an interface.
-        let open = text.len() - rest.len();
-        let open = if rest.starts_with('<') { past_brackets(text, open).unwrap_or(open) } else { open };
-        let end =
-            text.as_bytes().get(open).filter(|byte| **byte == b'(').and_then(|_| past_brackets(text, open));
-        // Its parameters may be on lines of their own.
+        // A method of an interface. Its type parameters may be on lines of their own.
+        let (brackets, next) = past_type_parameters(text, next).unwrap_or_else(|| {
+            let types = if rest.starts_with('<') { past_brackets(rest, 0) } else { None };
+            (&rest[types.unwrap_or(0)..], next)
+        });
+        if !brackets.starts_with('(') {
+            return;
+        }
+        // And so may its parameters.
         let closing =
             || next.iter().take(24).map(|line| line.trim_ascii()).find(|line| line.starts_with(')'));
-        let tail = match end {
-            Some(end) => text[end..].trim_ascii_start(),
-            None if text.ends_with('(') => closing().map_or("", |line| line[1..].trim_ascii_start()),
+        let tail = match past_brackets(brackets, 0) {
+            Some(end) => brackets[end..].trim_ascii_start(),
+            None if brackets.ends_with('(') => closing().map_or("", |line| line[1..].trim_ascii_start()),
             None => "",
         };
         if tail.starts_with(':') && !tail.ends_with('{') {
