@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use tamis_code_index::{Declared, Indexer, SymbolHit, WordCounter, WordQuery, survey};
 use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_redact::searchable_bytes;
-use tamis_syntax::{DeclarationKind, Notation, heuristic_outline, line_indent};
+use tamis_syntax::{
+    DeclarationKind, Notation, each_declaration, heuristic_outline, is_comment_line, line_indent,
+};
 use tamis_text::split_lines;
 
 use super::corpus::Corpus;
@@ -310,23 +312,12 @@ impl DeclaredIn<'_> {
         if is_parameter && !matches!(kind, DeclarationKind::Definition | DeclarationKind::Literal) {
             return None;
         }
-        // `var a = 1,` and `const {` go on over lines.
+        // `const {` goes on over lines.
         let opening = code.bracket(line).map_or("", |(_, at)| lines[at].trim());
-        let begins_variable = |line: &str| {
-            let line = line.strip_prefix("export ").unwrap_or(line);
-            ["var ", "let ", "const "].iter().any(|word| line.starts_with(word))
-        };
         let is_taken_apart = notation == Notation::Script
             && begins_variable(opening)
             && opening.ends_with(['{', '['])
             && !opening.contains('=');
-        let is_further = notation == Notation::Script && above.ends_with(',') && !is_taken_apart && {
-            let mut first = line;
-            while first > 0 && lines[first - 1].trim().ends_with(',') {
-                first -= 1;
-            }
-            begins_variable(lines[first].trim()) && code.bracket(first) == code.bracket(line)
-        };
         const INNER: u8 = 10;
         let strength: u8 = match kind {
             DeclarationKind::Definition if initialises => return None,
@@ -351,7 +342,9 @@ impl DeclaredIn<'_> {
             {
                 0
             }
-            DeclarationKind::Variant | DeclarationKind::Assignment if is_further => {
+            DeclarationKind::Variant | DeclarationKind::Assignment
+                if !is_taken_apart && is_further(notation, lines, line, code) =>
+            {
                 if in_function {
                     3
                 } else {
@@ -445,6 +438,41 @@ fn is_item(notation: Notation, begins_with: &dyn Fn(&[&str]) -> bool) -> bool {
 /// A name in small letters, without separators.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a line begins a list of variables.
+fn begins_variable(line: &str) -> bool {
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    ["var ", "let ", "const "].iter().any(|word| line.starts_with(word))
+}
+
+/// Whether a line goes on with the declarations of one above: `var a = 1,`, then `b = 2`; `unsigned a:1,`, then `b:1;`.
+fn is_further(notation: Notation, lines: &[&str], line: usize, code: &CodeLines) -> bool {
+    const FAR: usize = 1000;
+    let is_c = notation == Notation::CLike;
+    let goes_on = |text: &str| {
+        let comment = ["/*", "//"].iter().filter_map(|sign| text.find(sign)).min().filter(|_| is_c);
+        text[..comment.unwrap_or(text.len())].trim_end().ends_with(',')
+    };
+    let is_skipped = |text: &str| text.is_empty() || (is_c && is_comment_line(text));
+    let above = (0..line).rev().take(FAR).filter(|at| !is_skipped(lines[*at].trim()));
+    let above = above.take_while(|at| goes_on(lines[*at].trim()));
+    let Some(first) = above.last().filter(|first| code.bracket(*first) == code.bracket(line)) else {
+        return false;
+    };
+    match notation {
+        Notation::Script => begins_variable(lines[first].trim()),
+        Notation::CLike => {
+            // The types that a class is made of are a list as well.
+            let (mut has_value, mut has_definition) = (false, false);
+            each_declaration(lines[first], &[], notation, &mut |_, kind| {
+                has_value |= kind == DeclarationKind::Value;
+                has_definition |= kind == DeclarationKind::Definition;
+            });
+            has_value && !has_definition
+        }
+        _ => false,
+    }
 }
 
 /// Whether a line is in the braces of an enum.

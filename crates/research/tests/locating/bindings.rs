@@ -632,6 +632,20 @@ GtkWidget *
 int <lease_renew> (int x) {
   return x;
 }
+struct flags {
+  unsigned <bit_first>:1,
+    <bit_next>:1, /* a comment, and more */
+    <bit_spaced> : BITS,
+    // between
+    <bit_last>: 1;
+  unsigned <bit_left>:1, <bit_right>:2;
+  int <list_first>,
+    *<list_next>,
+    <list_last>[4];
+};
+static int <plain_first>,
+  *<plain_next> = 0,
+  <plain_last>[4];
 "#;
 
 const CPP: &str = r##"

@@ -120,6 +120,8 @@ fn declarator(text: &str, next: &[&str], found: &mut Found<'_>) {
                 at += end + 2;
             }
             Some(b'*' | b'&' | b'^' | b'?' | b'~') if words > 0 => at += 1,
+            // `int name,`, then `*name,`.
+            Some(b'*') => at += 1,
             Some(b':') if bytes.get(at + 1) == Some(&b':') => {
                 joined = words > 0;
                 at += 2;
@@ -169,11 +171,20 @@ fn declarator(text: &str, next: &[&str], found: &mut Found<'_>) {
 /// At the sign after the first name.
 fn ended(text: &str, at: usize, words: usize, name: Range<usize>, next: &[&str], found: &mut Found<'_>) {
     let sign = text.as_bytes().get(at).copied().filter(|_| !text[at..].starts_with("//"));
+    let after_sign = text.get(at + 1..).unwrap_or("").trim_ascii_start();
+    let is_bit_field = || after_sign.starts_with(|c: char| c.is_ascii_digit() || c.is_uppercase());
+    if text.starts_with('*') {
+        if words == 1 && matches!(sign, Some(b',' | b';' | b'=')) && !after_sign.starts_with('=') {
+            list_of_names(text, 0, &mut |name| found(name, DeclarationKind::Variant));
+        }
+        return;
+    }
     if words == 1 && name.start == 0 {
         let is_variant = match sign {
             Some(b',' | b';' | b'}') | None => true,
             Some(b'=') => !text[at..].starts_with("==") && !text.ends_with(';'),
             Some(b'{') => true,
+            Some(b':') => is_bit_field(),
             _ => false,
         };
         if is_variant {
@@ -187,9 +198,7 @@ fn ended(text: &str, at: usize, words: usize, name: Range<usize>, next: &[&str],
         Some(b';') => true,
         Some(b'=') => !text[at..].starts_with("=="),
         Some(b',') => true,
-        Some(b':') => {
-            text[at + 1..].trim_ascii_start().starts_with(|c: char| c.is_ascii_digit() || c.is_uppercase())
-        }
+        Some(b':') => is_bit_field(),
         Some(b'{') => text.ends_with([';', '}', '{']),
         _ => next.first().is_some_and(|next| next.trim_ascii_start().starts_with('=')),
     };
@@ -203,7 +212,9 @@ fn ended(text: &str, at: usize, words: usize, name: Range<usize>, next: &[&str],
         DeclarationKind::Value
     };
     found(name.clone(), kind);
-    if let Some(b',') = sign {
+    let is_list =
+        sign == Some(b',') || (sign == Some(b':') && after_sign.starts_with(|c: char| c.is_ascii_digit()));
+    if is_list {
         list_of_names(text, at, &mut |name| found(name, kind));
     } else if let (Some(b'='), true) = (sign, text.ends_with(';')) {
         let mut first = true;
