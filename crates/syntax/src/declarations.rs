@@ -143,7 +143,13 @@ pub fn each_declaration(
     let defined = defined_name(line, next).filter(|_| !text.starts_with("impl"));
     // Functions have no types here that could come before the name, so `name(…)` alone is a call.
     let is_call = |name: &Range<usize>| name.start == indent && text.ends_with(')');
-    let defined = defined.filter(|name| notation != Notation::Script || !is_call(name));
+    // `struct Name;` is all of a struct only in Rust.
+    let is_forward = || text.starts_with("struct ") && text.ends_with(';') && !text.contains(['{', '(']);
+    let defined = defined.filter(|name| match notation {
+        Notation::Script => !is_call(name),
+        Notation::CLike => !is_forward(),
+        _ => true,
+    });
     if let Some(name) = &defined {
         found(name.start - indent..name.end - indent, DeclarationKind::Definition);
     }

@@ -81,6 +81,44 @@ pub(crate) fn past_attributes(trimmed: &str) -> &str {
     }
 }
 
+/// Where the name of a type begins, past attributes and macros: `class [[nodiscard]] Name`, `struct alignas(8) Name`,
+/// `enum class Name`, `class EXPORT Name {`.
+pub(crate) fn past_type_attributes(text: &str, start: usize) -> usize {
+    let mut at = start;
+    loop {
+        let rest = text[at..].trim_ascii_start();
+        let (word, after) = first_word(rest);
+        let end = match word {
+            "" if rest.starts_with("[[") => end_of_brackets(rest, 0),
+            "alignas" | "__attribute__" | "__declspec" if after.starts_with('(') => {
+                end_of_brackets(rest, word.len())
+            }
+            "class" | "struct" if after.starts_with(' ') => Some(word.len()),
+            _ => end_of_macro(rest, word),
+        };
+        match end {
+            Some(end) => at = text.len() - rest.len() + end,
+            None => return at,
+        }
+    }
+}
+
+/// The end of the macro in `EXPORT Name {`, `DEPRECATED("…") Name : Base`. In `URL extends Base` it is the name, and in
+/// `POINT name = …` the type of a variable.
+fn end_of_macro(text: &str, word: &str) -> Option<usize> {
+    let is_loud = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if word.len() < 2 || !word.bytes().all(is_loud) {
+        return None;
+    }
+    let end =
+        if text[word.len()..].starts_with('(') { end_of_brackets(text, word.len())? } else { word.len() };
+    let (name, tail) = first_word(text[end..].trim_ascii_start());
+    let tail = tail.trim_ascii();
+    let is_name = !matches!(name, "" | "extends" | "final" | "implements" | "permits" | "where" | "with");
+    let is_type = tail.is_empty() || tail.starts_with(['{', ':', '<']) || tail.starts_with("final");
+    (is_name && is_type).then_some(end)
+}
+
 /// The position after the bracket that closes the one at `at`.
 pub(crate) fn end_of_brackets(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::c_style::{After, after_brackets, bracketed_name};
-use crate::keywords::{Word, end_of_brackets, first_word, past_attributes, word_from};
+use crate::keywords::{Word, end_of_brackets, first_word, past_attributes, past_type_attributes, word_from};
 
 /// The name of the definition that begins on this line, as a byte range of the line. `next` are the lines that follow:
 /// C and Java signatures are recognised only by the brace after them. The range is empty for a definition without a
@@ -116,7 +116,7 @@ fn type_name(trimmed: &str, start: usize) -> Option<Range<usize>> {
 
 /// The name in `struct Name {`, and in lines that begin alike: `struct name *function(…) {`, `struct name;`.
 fn record_name(trimmed: &str, at: usize, definer: &str, next: &[&str]) -> Option<Range<usize>> {
-    let start = at + definer.len();
+    let start = past_type_attributes(trimmed, at + definer.len());
     if trimmed[start..].trim_ascii().is_empty() || trimmed[start..].trim_ascii_start().starts_with('{') {
         // An enum without a name counts only if it has several lines.
         let opens = (trimmed.contains('{') && !trimmed.contains('}'))
@@ -166,6 +166,9 @@ fn name_after_definer(trimmed: &str, at: usize, definer: &str) -> Option<Range<u
         let nameless = trimmed[from..].trim_ascii_start().is_empty()
             || trimmed[from..].trim_ascii_start().starts_with(['&', '(', '[', '*', '<']);
         return word_from(trimmed, from).or(nameless.then_some(from..end.max(from)));
+    }
+    if matches!(definer, "class" | "struct" | "union" | "enum") {
+        start = past_type_attributes(trimmed, start);
     }
     if definer == "func" && trimmed[start..].trim_ascii_start().starts_with('(') {
         start += trimmed[start..].find(')')? + 1;

@@ -696,6 +696,30 @@ void <defaulted>(int a, int <!late> = 3) {
 union <Either> { int a; };
 extern "C" void <c_linkage>(int);
 }
+class Forwarded;
+struct ForwardedToo;
+class [[nodiscard]] <Forwarded> final
+    : public Base {
+  int <forwarded_member>;
+};
+struct <ForwardedToo> {
+};
+class [[nodiscard]]
+<AttributeAbove> : public Base {
+};
+class EXPORT_API <MacroBefore>
+    : public Base {
+};
+class EXPORT_API <MacroOneLine> final : public Base {
+  void <exported_method>() {}
+};
+struct alignas(64) <Aligned> {
+  int <aligned_member>;
+};
+class __attribute__((visibility("default"))) <GnuAttributed> {
+};
+class DEPRECATED("use Aligned") <MacroCalled> : public Base {
+};
 struct <HasPointer> {
   explicit <!HasPointer>(int a) : pointer_(new int(a)) {
   }

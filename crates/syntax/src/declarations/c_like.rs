@@ -187,8 +187,13 @@ fn ended(text: &str, at: usize, words: usize, name: Range<usize>, next: &[&str],
             Some(b':') => is_bit_field(),
             _ => false,
         };
+        let begins_bases =
+            || matches!(first_word(after_sign).0, "public" | "protected" | "private" | "virtual");
         if is_variant {
             list_of_names(text, 0, &mut |name| found(name, DeclarationKind::Variant));
+        } else if sign == Some(b':') && text.ends_with('{') && begins_bases() {
+            // `class [[nodiscard]]`, then `Name : public Base {`.
+            found(name, DeclarationKind::Definition);
         } else if sign == Some(b'=') && !text[at..].starts_with("==") {
             found(name, DeclarationKind::Assignment);
         }
