@@ -792,6 +792,10 @@ final class <Quoted><T extends Comparable<T>>
     int <deepField>;
   }
 }
+enum Kind {
+  <ONE>(-1), <TWO>(R.X), <THREE>("(a, b"),
+  <FOUR>(x -> x), <FIVE>(5);
+}
 "#;
 
 /// The file without its signs, and for each sign the name and its line.

@@ -261,7 +261,7 @@ fn parenthesis(
     if words == 1 && name.start == 0 {
         let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
         if capital && !text.ends_with(')') || text.ends_with("),") {
-            found(name, DeclarationKind::Variant);
+            list_of_names(text, 0, &mut |name| found(name, DeclarationKind::Variant));
         }
         return;
     }

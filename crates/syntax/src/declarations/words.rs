@@ -62,7 +62,16 @@ pub(super) fn list_of_names(text: &str, from: usize, found: &mut dyn FnMut(Range
     while at < bytes.len() {
         match bytes[at] {
             b'(' | b'[' | b'{' | b'<' => depth += 1,
+            // Not those of `x -> y` and `x => y`.
+            b'>' if at > from && matches!(bytes[at - 1], b'-' | b'=') => {}
             b')' | b']' | b'}' | b'>' => depth -= 1,
+            b'"' => {
+                begins = false;
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' {
+                    at += 1 + usize::from(bytes[at] == b'\\');
+                }
+            }
             b',' if depth == 0 => begins = true,
             b'/' if bytes.get(at + 1) == Some(&b'/') => return,
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
