@@ -162,7 +162,10 @@ fn declarations(
         stop.check()?;
         found.extend(lists.into_iter().flatten());
         let is_sure = |found: &Candidate| {
-            found.owner == 0 && found.certainty == Certainty::Exact && found.class == FileClass::Source
+            found.owner == 0
+                && found.certainty == Certainty::Exact
+                && !found.is_dollar_missing
+                && found.class == FileClass::Source
         };
         if found.iter().any(is_sure) {
             break;
@@ -363,6 +366,8 @@ impl DeclaredIn<'_> {
             DeclarationKind::Prototype if in_function => return None,
             // `mod name;` points at a file.
             DeclarationKind::Prototype if notation == Notation::Rust => 2,
+            // A method of an interface is declared there, and has no body anywhere.
+            DeclarationKind::Prototype if is_type => 0,
             DeclarationKind::Prototype | DeclarationKind::Literal => 1,
             DeclarationKind::Key if notation == Notation::Data || is_type || !in_function => 1,
             DeclarationKind::Key => 2,

@@ -306,6 +306,8 @@ const <Anonymous> = class {
 exports.<exported> = function () {}
 module.exports.<alsoExported> = 1
 Quoted.prototype.<addedLater> = function () {}
+Quoted.prototype.<spelling> = function () {}
+Quoted.prototype.<$spelling> = Quoted.prototype.spelling;
 Object.defineProperty(exports, '<definedProperty>', { value: 1 })
 const <options> = {
   <retries>: 3,
@@ -795,6 +797,14 @@ final class <Quoted><T extends Comparable<T>>
 enum Kind {
   <ONE>(-1), <TWO>(R.X), <THREE>("(a, b"),
   <FOUR>(x -> x), <FIVE>(5);
+}
+@interface <Many> {}
+@interface Result {
+  Many <many>() default @Many;
+}
+class <Reader> {}
+interface Source {
+  Reader <reader>();
 }
 "#;
 

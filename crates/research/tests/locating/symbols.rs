@@ -593,3 +593,16 @@ fn members_of_a_specialised_class_are_declared_in_it() {
     ];
     check(&files, &BOTH, &[("params_", "src/matchers.h:8"), ("params", "src/actions.h:2")]);
 }
+
+/// A file that defines `get` does not end the search for `$get`.
+#[test]
+fn a_name_with_a_dollar_sign_is_looked_for_in_all_files() {
+    check(
+        &[
+            ("lib/get.js", "module.exports = function get(path) {\n  return path;\n};\n"),
+            ("lib/document.js", "Document.prototype.$get = Document.prototype.read;\n"),
+        ],
+        &BOTH,
+        &[("$get", "lib/document.js:1"), ("get", "lib/get.js:1")],
+    );
+}

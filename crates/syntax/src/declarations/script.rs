@@ -133,6 +133,7 @@ fn members(text: &str, next: &[&str], found: &mut Found<'_>) {
             let kind = match () {
                 () if is_function(value.trim_ascii_start()) => DeclarationKind::Definition,
                 () if matches!(owner, "exports" | "module") => DeclarationKind::Value,
+                () if path.iter().any(|part| &text[part.clone()] == "prototype") => DeclarationKind::Value,
                 () => DeclarationKind::Assignment,
             };
             found(member, kind);
