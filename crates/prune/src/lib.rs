@@ -49,7 +49,7 @@ pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, SentPrompt, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-6";
+pub const ENGINE_VERSION: &str = "skimmer-7";
 
 /// The threshold of callers that do not choose one: where a line's chance to be needed weighs as much as its tokens.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;
