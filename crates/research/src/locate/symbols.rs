@@ -35,14 +35,17 @@ pub(crate) enum Certainty {
     Exact,
     /// The same, inside of a function: a constant or a type.
     Inner,
+    /// In quotes in the spelling of the question, where code reads or declares it: a variable of the environment, a flag.
+    Quoted,
     /// Declared with the same letters: `parse_config` for `parseConfig`.
     SameLetters,
     /// In the spelling of the question, but announced, quoted, or a key: a prototype, a route, a setting.
     Named,
     /// Declared with other forms of the words: `parse_configs`.
     Related,
-    /// An attribute that is only set, or a key in code.
+    /// An attribute that is only set, a key in code, or a variable of the environment in a comment.
     Set,
+    /// Also what has the letters of a name in capitals: `app_port` is not the variable of the environment `APP_PORT`.
     RelatedName,
     /// A local variable.
     Local,
@@ -118,7 +121,8 @@ pub(super) fn find(
         // A key or a variable of the environment is read where it is quoted; a definition does not read itself.
         // A test only prepares it.
         let is_asked = |path: &str| question.wants_tests || !is_test(path);
-        places.retain(|place| place.certainty == Certainty::Named && is_asked(&place.place.path));
+        let is_quoted = |certainty| matches!(certainty, Certainty::Quoted | Certainty::Named);
+        places.retain(|place| is_quoted(place.certainty) && is_asked(&place.place.path));
     }
     Ok(places)
 }
@@ -242,7 +246,7 @@ impl DeclaredIn<'_> {
             {
                 return None;
             }
-            let certainty = self.certainty(outlined, &code, line, &name, kind)?;
+            let certainty = self.certainty(outlined, &code, (line, column), &name, kind)?;
             let (before, after) = lines[line].split_at_checked(column)?;
             let has_dollar =
                 before.ends_with('$') || after.get(name.len()..).is_some_and(|rest| rest.starts_with('$'));
@@ -282,11 +286,13 @@ impl DeclaredIn<'_> {
         &self,
         outlined: Outlined<'_>,
         code: &CodeLines,
-        line: usize,
+        (line, column): (usize, usize),
         name: &str,
         kind: DeclarationKind,
     ) -> Option<Certainty> {
         let is_exact = name == self.symbol.text;
+        let before = outlined.lines[line].get(..column).unwrap_or("");
+        let is_flag = kind == DeclarationKind::Literal && before.ends_with("--");
         let notation = Notation::of_path(&self.place.path);
         let around = outlined.enclosing(line, name);
         let is_type = around.is_some_and(|at| outlined.is_type(at));
@@ -322,6 +328,7 @@ impl DeclaredIn<'_> {
             && opening.ends_with(['{', '['])
             && !opening.contains('=');
         const INNER: u8 = 10;
+        const QUOTED: u8 = 11;
         let strength: u8 = match kind {
             DeclarationKind::Definition if initialises => return None,
             DeclarationKind::Definition => 0,
@@ -368,6 +375,16 @@ impl DeclaredIn<'_> {
             DeclarationKind::Prototype if notation == Notation::Rust => 2,
             // A method of an interface is declared there, and has no body anywhere.
             DeclarationKind::Prototype if is_type => 0,
+            DeclarationKind::Literal if is_flag && self.symbol.is_flag => QUOTED,
+            DeclarationKind::Literal if self.class <= FileClass::Auxiliary => {
+                let opening = before.rfind(['"', '\'', '`']).unwrap_or(column);
+                match code.is_code(lines, line, opening) {
+                    true if reads_environment(lines[line]) => QUOTED,
+                    true => 1,
+                    // A comment or a docstring mentions it.
+                    false => 2,
+                }
+            }
             DeclarationKind::Prototype | DeclarationKind::Literal => 1,
             DeclarationKind::Key if notation == Notation::Data || is_type || !in_function => 1,
             DeclarationKind::Key => 2,
@@ -382,14 +399,21 @@ impl DeclaredIn<'_> {
             }
             DeclarationKind::Assignment => 3,
         };
+        // What has the name of a flag is not the flag.
+        let strength = if self.symbol.is_flag && !is_flag { strength.max(1) } else { strength };
+        let is_loud = self.symbol.text.contains('_') && !self.symbol.text.contains(char::is_lowercase);
         Some(match (is_exact, strength) {
             (true, 0) => Certainty::Exact,
             (true, INNER) => Certainty::Inner,
+            (true, QUOTED) => Certainty::Quoted,
             (true, 1) => Certainty::Named,
             (true, 2) => Certainty::Set,
-            (false, 0) if letters(name) == letters(&self.symbol.text) => Certainty::SameLetters,
+            (false, 0) if letters(name) == letters(&self.symbol.text) => match is_loud {
+                true => Certainty::RelatedName,
+                false => Certainty::SameLetters,
+            },
             (false, 0) => Certainty::Related,
-            (false, 1 | INNER) => Certainty::RelatedName,
+            (false, 1 | INNER | QUOTED) => Certainty::RelatedName,
             (true, _) if self.symbol.is_code => Certainty::Local,
             _ => return None,
         })
@@ -443,6 +467,16 @@ fn is_item(notation: Notation, begins_with: &dyn Fn(&[&str]) -> bool) -> bool {
 /// A name in small letters, without separators.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a line of code reads a variable of the environment.
+fn reads_environment(line: &str) -> bool {
+    #[rustfmt::skip]
+    const SIGNS: [&str; 12] = [
+        "environ", "getenv", "Getenv", "LookupEnv", "env::var", "env!(", "process.env", "import.meta.env", "ENV[", "ENV.fetch", "envvar",
+        "env(",
+    ];
+    SIGNS.iter().any(|sign| line.contains(sign))
 }
 
 /// Whether a line begins a list of variables.

@@ -18,6 +18,8 @@ pub(crate) struct Symbol {
     pub(crate) is_code: bool,
     /// Whether it is written with a dollar sign, which the text is without.
     pub(crate) has_dollar: bool,
+    /// Whether it is written as a flag: `--verbose`.
+    pub(crate) is_flag: bool,
 }
 
 /// More words are a question about several things.
@@ -90,7 +92,8 @@ pub(super) fn symbols(content: &[String]) -> Vec<Symbol> {
     let single = |token: &String, is_whole: bool| {
         let (owner, text) = owner_and_name(token);
         let is_code = owner.is_some() || is_written_as_code(&text);
-        Symbol { text, owner, is_whole, is_code, has_dollar: token.contains('$') }
+        let (has_dollar, is_flag) = (token.contains('$'), token.starts_with("--"));
+        Symbol { text, owner, is_whole, is_code, has_dollar, is_flag }
     };
     match content {
         [] => Vec::new(),
@@ -108,6 +111,7 @@ pub(super) fn symbols(content: &[String]) -> Vec<Symbol> {
                 is_whole: true,
                 is_code: false,
                 has_dollar: false,
+                is_flag: false,
             };
             std::iter::once(whole).chain(several.iter().map(|token| single(token, false))).collect()
         }

@@ -475,6 +475,45 @@ fn definitions_come_before_uses_code_before_tests_and_the_exact_case_first() {
     assert!(!text.contains("LICENSE"), "{text}");
 }
 
+/// A variable of the environment is where code reads it, before comments that mention it and names of the same letters. A flag is
+/// where it is declared, before what has its name.
+#[test]
+fn variables_of_the_environment_and_flags_are_not_what_has_the_same_letters() {
+    let files = &[
+        (
+            "src/app.py",
+            "class App:\n    def debug(self):\n        \"\"\"Whether `APP_DEBUG` is set.\n\n        The variable \"APP_DEBUG\" overrides it.\n        \"\"\"\n        return self._debug\n\n\ndebug = App().debug\n",
+        ),
+        (
+            "src/cli.py",
+            "import click\nimport os\n\n# \"APP_DEBUG\" is read below.\n\n\n@click.option(\"--debug/--no-debug\", help=\"Debug.\")\ndef run(debug):\n    value = os.environ.get(\"APP_DEBUG\")\n    raise UsageError(\n        \"\"\"Use --app or the\n'APP_MODULE' variable.\"\"\"\n    )\n",
+        ),
+        ("src/level.rs", "pub fn level() -> u8 {\n    let level = std::env::var(\"LOG_LEVEL\");\n    0\n}\n"),
+        ("src/level.ts", "export const logLevel = 1\nexport const level = process.env.APP_LEVEL\n"),
+        (
+            "src/server.go",
+            "package a\n\nfunc port() string {\n\treturn os.Getenv(\"APP_PORT\")\n}\n\nvar appPort = 1\n",
+        ),
+        ("src/main.c", "int app_home;\n\nint main(void)\n{\n\treturn getenv(\"APP_HOME\") != 0;\n}\n"),
+        ("examples/make.py", "app_module = create()\napp_debug = True\n"),
+    ];
+    check(
+        files,
+        &BOTH,
+        &[
+            ("APP_DEBUG", "src/cli.py:9"),
+            ("APP_MODULE", "src/cli.py:12"),
+            ("LOG_LEVEL", "src/level.rs:2"),
+            ("APP_LEVEL", "src/level.ts:2"),
+            ("APP_PORT", "src/server.go:4"),
+            ("APP_HOME", "src/main.c:5"),
+            ("--debug", "src/cli.py:7"),
+            ("the flag --debug", "src/cli.py:7"),
+            ("app_debug", "examples/make.py:2"),
+        ],
+    );
+}
+
 #[test]
 fn spellings_of_a_word_are_the_same_word() {
     let files = &[
