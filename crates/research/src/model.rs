@@ -70,7 +70,17 @@ pub(crate) fn run_role(role: Role, job: &Job, stop: &StopSignal, model: Option<&
         _ => stop.clone(),
     };
     let error = match run(role, job, &patience, model) {
-        Ok(finding) => return RoleRun { result: Ok(finding), model: Some(name), model_error: None },
+        Ok(mut finding) => {
+            let may_claim_absence = !job.locations.absent.is_empty() || finding.references.is_empty();
+            // If the deadline has passed, the answer comes without the note.
+            if role != Role::Thoughts
+                && may_claim_absence
+                && let Ok(Some(note)) = job.locations.not_searched(&job.reader, stop)
+            {
+                finding.notes.push(note.into());
+            }
+            return RoleRun { result: Ok(finding), model: Some(name), model_error: None };
+        }
         Err(error) => error,
     };
     if always || stop.is_due() || error.kind == RoleErrorKind::Canceled {
@@ -105,16 +115,7 @@ pub(crate) fn run(
         }
         _ => (job.reader.as_ref(), hints.as_slice()),
     };
-    let mut finding = model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, stop)?;
-    let may_claim_absence = !job.locations.absent.is_empty() || finding.references.is_empty();
-    // In time the note is always made; a model's answer that came late is worth more than its note.
-    if role != Role::Thoughts
-        && may_claim_absence
-        && let Ok(Some(note)) = job.locations.not_searched(&job.reader, stop)
-    {
-        finding.notes.push(note.into());
-    }
-    Ok(finding)
+    model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, stop)
 }
 
 fn hint(location: &crate::locate::Location) -> String {

@@ -144,7 +144,11 @@ pub fn each_declaration(
     // Functions have no types here that could come before the name, so `name(…)` alone is a call.
     let is_call = |name: &Range<usize>| name.start == indent && text.ends_with(')');
     // `struct Name;` is all of a struct only in Rust.
-    let is_forward = || text.starts_with("struct ") && text.ends_with(';') && !text.contains(['{', '(']);
+    let is_forward = || {
+        let text = text.split("//").next().unwrap_or(text).trim_ascii_end();
+        let is_type = text.starts_with("struct ") || text.starts_with("enum ");
+        is_type && text.ends_with(';') && !text.contains(['{', '('])
+    };
     let defined = defined.filter(|name| match notation {
         Notation::Script => !is_call(name),
         Notation::CLike => !is_forward(),

@@ -115,7 +115,13 @@ fn end_of_macro(text: &str, word: &str) -> Option<usize> {
     let (name, tail) = first_word(text[end..].trim_ascii_start());
     let tail = tail.trim_ascii();
     let is_name = !matches!(name, "" | "extends" | "final" | "implements" | "permits" | "where" | "with");
-    let is_type = tail.is_empty() || tail.starts_with(['{', ':', '<']) || tail.starts_with("final");
+    // `COLOR name : 4;` is a field of bits, and `POINT name{};` a variable.
+    let has_bases = tail
+        .strip_prefix(':')
+        .is_some_and(|bases| !bases.trim_ascii_start().starts_with(|c: char| c.is_ascii_digit()));
+    let has_body = tail.starts_with('{') && !tail.contains('}');
+    let is_type =
+        tail.is_empty() || has_bases || has_body || tail.starts_with('<') || tail.starts_with("final");
     (is_name && is_type).then_some(end)
 }
 

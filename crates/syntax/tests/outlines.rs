@@ -153,6 +153,7 @@ fn calls_and_tail_expressions_define_nothing() {
         "fn && fn();\n",
         "static const struct feature a = {\n    1,\n};\n",
         "struct later;\nclass Later;\n",
+        "    enum COLOR color : 4;\n    struct POINT p{};\n",
         "#define CHECK(a) { \\\n    void run(int a) { \\\n    } \\\n}\n",
     ] {
         check_lines(text, &[]);

@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 use tamis_code_index::{Declared, Indexer, SymbolHit, WordCounter, WordQuery, survey};
 use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_redact::searchable_bytes;
-use tamis_syntax::{
-    DeclarationKind, Notation, each_declaration, heuristic_outline, is_comment_line, line_indent,
-};
+use tamis_syntax::{DeclarationKind, Notation, each_declaration, heuristic_outline, line_indent};
 use tamis_text::split_lines;
 
 use super::corpus::Corpus;
@@ -35,7 +33,7 @@ pub(crate) enum Certainty {
     Exact,
     /// The same, inside of a function: a constant or a type.
     Inner,
-    /// In quotes in the spelling of the question, where code reads or declares it: a variable of the environment, a flag.
+    /// In quotes in the spelling of the question, where code reads or declares it: an environment variable, a flag.
     Quoted,
     /// Declared with the same letters: `parse_config` for `parseConfig`.
     SameLetters,
@@ -43,9 +41,9 @@ pub(crate) enum Certainty {
     Named,
     /// Declared with other forms of the words: `parse_configs`.
     Related,
-    /// An attribute that is only set, a key in code, or a variable of the environment in a comment.
+    /// An attribute that is only set, a key in code, or an environment variable in a comment.
     Set,
-    /// Also what has the letters of a name in capitals: `app_port` is not the variable of the environment `APP_PORT`.
+    /// Also what has the letters of a name in capitals: `app_port` is not the environment variable `APP_PORT`.
     RelatedName,
     /// A local variable.
     Local,
@@ -118,7 +116,7 @@ pub(super) fn find(
     let corpus = Corpus::new(survey(indexer, roots, &counter, stop)?);
     let mut places = declarations(0, symbol, None, &counter, &corpus, roots, stop)?;
     if says_act {
-        // A key or a variable of the environment is read where it is quoted; a definition does not read itself.
+        // A key or an environment variable is read where it is quoted; a definition does not read itself.
         // A test only prepares it.
         let is_asked = |path: &str| question.wants_tests || !is_test(path);
         let is_quoted = |certainty| matches!(certainty, Certainty::Quoted | Certainty::Named);
@@ -373,16 +371,17 @@ impl DeclaredIn<'_> {
             DeclarationKind::Prototype if in_function => return None,
             // `mod name;` points at a file.
             DeclarationKind::Prototype if notation == Notation::Rust => 2,
-            // A method of an interface is declared there, and has no body anywhere.
+            // A method of an interface has no body anywhere; elsewhere, the definition with the body comes first.
             DeclarationKind::Prototype if is_type => 0,
-            DeclarationKind::Literal if is_flag && self.symbol.is_flag => QUOTED,
             DeclarationKind::Literal if self.class <= FileClass::Auxiliary => {
-                let opening = before.rfind(['"', '\'', '`']).unwrap_or(column);
-                match code.is_code(lines, line, opening) {
-                    true if reads_environment(lines[line]) => QUOTED,
-                    true => 1,
+                // A table of SQL may be in a text of several lines.
+                let opening = before.rfind(['"', '\'', '`']);
+                match opening.map_or_else(|| before.ends_with('.'), |at| code.is_code(lines, line, at)) {
+                    true if is_flag && self.symbol.is_flag => QUOTED,
+                    true if mentions_environment(lines[line]) => QUOTED,
                     // A comment or a docstring mentions it.
-                    false => 2,
+                    false if opening.is_some() => 2,
+                    _ => 1,
                 }
             }
             DeclarationKind::Prototype | DeclarationKind::Literal => 1,
@@ -399,16 +398,19 @@ impl DeclaredIn<'_> {
             }
             DeclarationKind::Assignment => 3,
         };
-        // What has the name of a flag is not the flag.
-        let strength = if self.symbol.is_flag && !is_flag { strength.max(1) } else { strength };
-        let is_loud = self.symbol.text.contains('_') && !self.symbol.text.contains(char::is_lowercase);
+        // A name that equals the flag's is not the flag.
+        let strength = match strength {
+            0 | INNER | QUOTED if self.symbol.is_flag && !is_flag => 1,
+            strength => strength,
+        };
+        let is_upper_case = self.symbol.text.contains('_') && !self.symbol.text.contains(char::is_lowercase);
         Some(match (is_exact, strength) {
             (true, 0) => Certainty::Exact,
             (true, INNER) => Certainty::Inner,
             (true, QUOTED) => Certainty::Quoted,
             (true, 1) => Certainty::Named,
             (true, 2) => Certainty::Set,
-            (false, 0) if letters(name) == letters(&self.symbol.text) => match is_loud {
+            (false, 0) if letters(name) == letters(&self.symbol.text) => match is_upper_case {
                 true => Certainty::RelatedName,
                 false => Certainty::SameLetters,
             },
@@ -469,8 +471,8 @@ fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a line of code reads a variable of the environment.
-fn reads_environment(line: &str) -> bool {
+/// Whether a line of code reads or sets an environment variable.
+fn mentions_environment(line: &str) -> bool {
     #[rustfmt::skip]
     const SIGNS: [&str; 12] = [
         "environ", "getenv", "Getenv", "LookupEnv", "env::var", "env!(", "process.env", "import.meta.env", "ENV[", "ENV.fetch", "envvar",
@@ -487,13 +489,19 @@ fn begins_variable(line: &str) -> bool {
 
 /// Whether a line goes on with the declarations of one above: `var a = 1,`, then `b = 2`; `unsigned a:1,`, then `b:1;`.
 fn is_further(notation: Notation, lines: &[&str], line: usize, code: &CodeLines) -> bool {
-    const FAR: usize = 1000;
+    /// Longer lists of variables are rare, and each line of one is looked at from there.
+    const FAR: usize = 100;
     let is_c = notation == Notation::CLike;
+    if !is_c && notation != Notation::Script {
+        return false;
+    }
     let goes_on = |text: &str| {
-        let comment = ["/*", "//"].iter().filter_map(|sign| text.find(sign)).min().filter(|_| is_c);
+        let comment = if is_c { ["/*", "//"].iter().filter_map(|sign| text.find(sign)).min() } else { None };
         text[..comment.unwrap_or(text.len())].trim_end().ends_with(',')
     };
-    let is_skipped = |text: &str| text.is_empty() || (is_c && is_comment_line(text));
+    let is_comment =
+        |text: &str| text == "*" || ["//", "/*", "* ", "*/", "#"].iter().any(|sign| text.starts_with(sign));
+    let is_skipped = |text: &str| text.is_empty() || (is_c && is_comment(text));
     let above = (0..line).rev().take(FAR).filter(|at| !is_skipped(lines[*at].trim()));
     let above = above.take_while(|at| goes_on(lines[*at].trim()));
     let Some(first) = above.last().filter(|first| code.bracket(*first) == code.bracket(line)) else {

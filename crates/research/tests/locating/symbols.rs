@@ -475,10 +475,10 @@ fn definitions_come_before_uses_code_before_tests_and_the_exact_case_first() {
     assert!(!text.contains("LICENSE"), "{text}");
 }
 
-/// A variable of the environment is where code reads it, before comments that mention it and names of the same letters. A flag is
+/// An environment variable is where code reads it, before comments that mention it and names of the same letters. A flag is
 /// where it is declared, before what has its name.
 #[test]
-fn variables_of_the_environment_and_flags_are_not_what_has_the_same_letters() {
+fn environment_variables_and_flags_are_not_what_has_the_same_letters() {
     let files = &[
         (
             "src/app.py",
@@ -486,7 +486,7 @@ fn variables_of_the_environment_and_flags_are_not_what_has_the_same_letters() {
         ),
         (
             "src/cli.py",
-            "import click\nimport os\n\n# \"APP_DEBUG\" is read below.\n\n\n@click.option(\"--debug/--no-debug\", help=\"Debug.\")\ndef run(debug):\n    value = os.environ.get(\"APP_DEBUG\")\n    raise UsageError(\n        \"\"\"Use --app or the\n'APP_MODULE' variable.\"\"\"\n    )\n",
+            "import click\nimport os\n\n# \"APP_DEBUG\" is read below, and \"--debug\" declared.\n\n\n@click.option(\"--debug/--no-debug\", help=\"Debug.\")\ndef run(debug):\n    value = os.environ.get(\"APP_DEBUG\")\n    raise UsageError(\n        \"\"\"Use --app or the\n'APP_MODULE' variable.\"\"\"\n    )\n",
         ),
         ("src/level.rs", "pub fn level() -> u8 {\n    let level = std::env::var(\"LOG_LEVEL\");\n    0\n}\n"),
         ("src/level.ts", "export const logLevel = 1\nexport const level = process.env.APP_LEVEL\n"),
@@ -496,6 +496,10 @@ fn variables_of_the_environment_and_flags_are_not_what_has_the_same_letters() {
         ),
         ("src/main.c", "int app_home;\n\nint main(void)\n{\n\treturn getenv(\"APP_HOME\") != 0;\n}\n"),
         ("examples/make.py", "app_module = create()\napp_debug = True\n"),
+        (
+            "src/store.rs",
+            "const TABLES: &str = \"\n    CREATE TABLE invoices (\n        total INTEGER\n    );\n\";\n",
+        ),
     ];
     check(
         files,
@@ -510,6 +514,8 @@ fn variables_of_the_environment_and_flags_are_not_what_has_the_same_letters() {
             ("--debug", "src/cli.py:7"),
             ("the flag --debug", "src/cli.py:7"),
             ("app_debug", "examples/make.py:2"),
+            ("invoices", "src/store.rs:2"),
+            ("Invoices", "src/store.rs:2"),
         ],
     );
 }
