@@ -200,15 +200,17 @@ impl Sieve {
         Ok(kept)
     }
 
-    /// The recent prunes that cut just these lines, 1-based and inclusive, the last first: one for each text.
+    /// The recent prunes with these cuts, 1-based and inclusive, the last first: one for each text. Also those whose cuts were
+    /// not kept, since they may have them.
     pub fn recent_prunes_of(&self, cuts: &[(i64, i64)]) -> Result<Vec<RecentPrune>, StoreError> {
         const LOOKED_AT: usize = 50;
         let mut found: Vec<RecentPrune> = Vec::new();
         let mut texts = Vec::new();
         for prune in self.recent_prunes(LOOKED_AT)? {
-            let made = self.prune_record(&prune.prune_id)?.cuts.unwrap_or_default();
+            let made = self.prune_record(&prune.prune_id)?.cuts;
             let is_made = |(first, last): &(i64, i64)| {
-                made.iter().any(|cut| (cut.first_line as i64, cut.last_line as i64) == (*first, *last))
+                let is = |cut: &LedgerCut| (cut.first_line as i64, cut.last_line as i64) == (*first, *last);
+                made.as_ref().is_none_or(|made| made.iter().any(is))
             };
             let text = PruneId::parse(&prune.prune_id).map(|id| id.text);
             if cuts.iter().all(is_made) && !texts.contains(&text) {

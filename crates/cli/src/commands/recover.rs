@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
         [stdin, lines @ ..] if stdin == "-" => {
             format!("{} {}", String::from_utf8_lossy(&input::stdin()?).trim(), lines.join(" "))
         }
-        // After an id, everything is a range or a marker: nothing is ignored as it is in what was pasted.
+        // After an id, each argument is a range or has a marker.
         [id, lines @ ..] if id.starts_with(ID) && !id.contains(char::is_whitespace) => {
             let is_marker = |lines: &String| lines.contains("tamis") && lines.parse::<PastedCuts>().is_ok();
             let check = |lines: &String| match is_marker(lines) {
@@ -131,27 +131,34 @@ fn parse(operations: &Operations, pasted: &str) -> Result<(String, Vec<(i64, i64
     if let Some(prune_id) = prune_id {
         return Ok((prune_id, ranges));
     }
-    let shown = |(first, last): &(i64, i64)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+    let shown = |(first, last): &(i64, i64)| match *last {
+        i64::MAX => format!("{first}-"),
+        last if last == *first => first.to_string(),
+        last => format!("{first}-{last}"),
     };
     let lines = ranges.iter().map(shown).collect::<Vec<_>>().join(",");
     match &operations.services.sieve.recent_prunes_of(&ranges)?[..] {
-        [] => Err(CliError::failed(anyhow::anyhow!("no recent prune cut the lines {lines}")).hint(format!(
-            "the first marker of the text has the prune id; `tamis recover ID {lines}` restores the lines"
-        ))),
+        [] => {
+            Err(CliError::failed(anyhow::anyhow!("no recent prune has a marker for {lines}")).hint(format!(
+                "the first marker of the text has the prune id; `tamis recover ID {lines}` restores the lines"
+            )))
+        }
         [prune] => {
+            let goal = prune.goal.as_deref().map(|goal| format!(", for: {}", escape::line(goal)));
             print::note(format_args!(
-                "the marker has no prune id; these lines were cut in {}",
-                prune.prune_id
+                "the marker has no prune id; these lines were cut in {}{}",
+                prune.prune_id,
+                goal.unwrap_or_default()
             ));
             Ok((prune.prune_id.clone(), ranges))
         }
         prunes => {
-            let error = anyhow::anyhow!("the lines {lines} were cut in {} texts", prunes.len());
+            let error = anyhow::anyhow!("a marker for {lines} may be of {} texts", prunes.len());
             let commands =
-                prunes.iter().take(3).map(|prune| format!("`tamis recover {} {lines}`", prune.prune_id));
-            Err(CliError::failed(error).hint(commands.collect::<Vec<_>>().join(" or ")))
+                prunes.iter().take(2).map(|prune| format!("`tamis recover {} {lines}`", prune.prune_id));
+            let commands = commands.collect::<Vec<_>>().join(" or ");
+            let hint = format!("{commands}; `tamis recover --list` shows their goals");
+            Err(CliError::failed(error).hint(hint))
         }
     }
 }

@@ -132,7 +132,7 @@ fn a_marker_without_an_id_restores_lines_of_the_text_that_it_cut() {
     assert_eq!((unknown.stdout.as_str(), unknown.code), ("", Some(1)), "{}", unknown.stderr);
     assert_eq!(
         unknown.stderr,
-        "error: no recent prune cut the lines 2-3\n\nhint: the first marker of the text has the prune id; \
+        "error: no recent prune has a marker for 2-3\n\nhint: the first marker of the text has the prune id; \
          `tamis recover ID 2-3` restores the lines\n"
     );
 
@@ -142,9 +142,11 @@ fn a_marker_without_an_id_restores_lines_of_the_text_that_it_cut() {
     assert!(second.stdout.contains(marker), "{}", second.stdout);
     let ambiguous = fixture.run(&["recover", marker], b"");
     assert_eq!((ambiguous.stdout.as_str(), ambiguous.code), ("", Some(1)));
-    let hint =
-        format!("hint: `tamis recover {} {lines}` or `tamis recover {id} {lines}`", prune_id(&second.stdout));
-    assert_eq!(ambiguous.stderr, format!("error: the lines {lines} were cut in 2 texts\n\n{hint}\n"));
+    let hint = format!(
+        "hint: `tamis recover {} {lines}` or `tamis recover {id} {lines}`; `tamis recover --list` shows their goals",
+        prune_id(&second.stdout)
+    );
+    assert_eq!(ambiguous.stderr, format!("error: a marker for {lines} may be of 2 texts\n\n{hint}\n"));
 }
 
 #[test]
