@@ -100,7 +100,7 @@ fn a_loss_in_few_results_is_no_reason_to_switch_anything_off() {
     let week = week(8);
     let shown = text(&tamis(&week, &["gain"]));
     assert!(shown.contains(&format!("note: {LOSS} 22,944 tokens")), "{shown}");
-    assert!(shown.contains(", in 8 results: too little to go by\n") && !shown.contains(SWITCH), "{shown}");
+    assert!(shown.contains(" (8 results, too few to judge)\n") && !shown.contains(SWITCH), "{shown}");
     let found = text(&tamis(&week, &["doctor"]));
     assert!(!found.contains("balance"), "{found}");
 }

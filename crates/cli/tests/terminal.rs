@@ -161,6 +161,7 @@ fn commands_say_that_they_wait_for_stdin() {
     for text in [&b"\x04"[..], b"a line\n\x04"] {
         let shown = on_terminal(&mut fixture.tamis(&["grep", "x", "-"]), text);
         assert!(shown.text.contains("reading from stdin; Ctrl-D ends the text"), "{}", shown.text);
+        assert_eq!(shown.code, Some(1), "no match");
     }
 }
 

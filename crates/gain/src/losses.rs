@@ -30,7 +30,7 @@ const ENOUGH_RESULTS: u64 = 10;
 
 impl GainLoss {
     /// Whether there are too few results to act on.
-    pub fn is_little_to_go_by(&self) -> bool {
+    pub fn has_too_few_results(&self) -> bool {
         self.results_cut < ENOUGH_RESULTS
     }
 
@@ -48,7 +48,9 @@ impl GainLoss {
             false => format!("saved {shown} tokens, but cost{} more than that", usd.trim_start_matches(',')),
         };
         let results = if self.results_cut == 1 { "result" } else { "results" };
-        format!("in the last seven days, pruning {what} {how}, in {} {results}", grouped(self.results_cut))
+        let few = if self.has_too_few_results() { ", too few to judge" } else { "" };
+        let count = grouped(self.results_cut);
+        format!("in the last seven days, pruning {what} {how} ({count} {results}{few})")
     }
 }
 
@@ -96,7 +98,11 @@ pub(crate) fn losses(groups: &LossGroups, skipped_tools: &[String]) -> Vec<GainL
             let switch_off = format!("tamis setup --remove {}", client.name());
             losses.push(loss(*client, None, sums, switch_off));
         }
-        let of_client = || groups.tools.iter().filter(|((of, ..), _)| of == client);
+        let has_cost = |sums: &GainSums| {
+            let GainSums { cut, markers, recovered, reread, .. } = sums;
+            [cut, markers, recovered, reread].iter().any(|part| part.tokens > 0)
+        };
+        let of_client = || groups.tools.iter().filter(|((of, ..), sums)| of == client && has_cost(sums));
         // A client's only tool is the client.
         if of_client().count() < 2 {
             continue;

@@ -221,7 +221,7 @@ mod tests {
     use crate::{Access, Services};
 
     #[tokio::test]
-    async fn a_note_ends_the_answer_pruned_or_not() {
+    async fn a_note_ends_the_answer_with_or_without_a_question() {
         for (question, text) in [("", "a\n"), ("where is it", "a\n"), ("where is it", "")] {
             let sieve = Sieve::new(SieveSettings::without_store(1000));
             let services = Arc::new(Services::new(sieve, Workbench::here().unwrap()));

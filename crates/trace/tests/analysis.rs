@@ -203,6 +203,7 @@ fn tokens_caches_contexts_and_slow_steps_are_reported() {
     assert_eq!(all.score, 100 - 2 - 1 - 1 - 1);
     // Those of the contract only, unless more are requested.
     let plain = analysis(&log, &AnalysisOptions::default());
+    assert!(!plain.insights.is_empty() && !plain.deductions.is_empty(), "{plain:?}");
     assert!(plain.insights.iter().all(|insight| insight.lens == Lens::TokenUsage), "{:?}", plain.insights);
     assert!(plain.deductions.iter().all(|part| part.lens == Lens::TokenUsage), "{:?}", plain.deductions);
 }

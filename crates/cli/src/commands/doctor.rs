@@ -90,7 +90,7 @@ fn losses(config: &Config, trace: &Trace) -> Vec<Finding> {
     let now = jiff::Timestamp::now().as_millisecond();
     match gain::measure(config, trace, Some(now), GainGrouping::Agent) {
         Ok(report) => {
-            let losses = report.losses.into_iter().filter(|loss| !loss.is_little_to_go_by());
+            let losses = report.losses.into_iter().filter(|loss| !loss.has_too_few_results());
             losses.map(|loss| finding(loss.message(), Some(loss.switch_off))).collect()
         }
         Err(_) => vec![finding("cannot be computed".to_owned(), Some("tamis gain".to_owned()))],

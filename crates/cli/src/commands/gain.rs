@@ -93,8 +93,8 @@ fn to_text(report: &GainReport) -> String {
     text.push_str(&unlinked(&report.unlinked));
     for loss in &report.losses {
         let (message, switch_off) = (escape::line(&loss.message()), escape::line(&loss.switch_off));
-        text.push_str(&match loss.is_little_to_go_by() {
-            true => format!("\nnote: {message}: too little to go by\n"),
+        text.push_str(&match loss.has_too_few_results() {
+            true => format!("\nnote: {message}\n"),
             false => format!("\nwarning: {message}\nhint: `{switch_off}` switches it off\n"),
         });
     }
