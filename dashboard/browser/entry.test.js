@@ -78,7 +78,10 @@ test('pages of other origins of this machine can neither read nor act nor listen
         socket: await socket(),
       }
     }, world.origin)
-    const framed = browser.page.frames().filter((frame) => frame !== browser.page.mainFrame()).map((frame) => frame.url())
+    const frames = () => browser.page.frames().filter((frame) => frame !== browser.page.mainFrame()).map((frame) => frame.url())
+    // The address of a frame may become known only after its load event. Each turn asks the browser, so none is a mere pause.
+    for (let turn = 0; turn < 200 && frames().includes(''); turn += 1) await browser.page.evaluate(() => new Promise(requestAnimationFrame))
+    const framed = frames()
     assert.deepEqual(framed.filter((url) => !url.startsWith('chrome-error:')), [], 'shown in no frame')
     assert.deepEqual(tried, { read: 'TypeError', blind: 'opaque', script: 'refused', frame: 'blocked', socket: 'refused' }, host)
   }
