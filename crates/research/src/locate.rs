@@ -9,6 +9,7 @@ mod overview;
 mod phrases;
 mod rank;
 mod symbols;
+mod values;
 
 use std::sync::Arc;
 
@@ -65,10 +66,16 @@ pub(crate) fn locate(
     if act.is_some() {
         files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
     }
+    let values = values::find(question, &counter, &corpus, &reader.roots, stop)?;
+    if !values.is_empty() {
+        declared.retain(|place| values.iter().any(|(path, _)| *path == place.place));
+        files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
+    }
     let phrases = phrases::find(question, &counter, &corpus, &reader.roots, stop)?;
     let is_found = !declared.is_empty()
         || !files.is_empty()
         || !phrases.is_empty()
+        || !values.is_empty()
         || is_in_files(question, &counter, &weights);
     let mut ranked = if is_found {
         rank(question, &counter, &weights, &corpus, &reader.roots, &PASSAGES, stop)?
@@ -88,7 +95,7 @@ pub(crate) fn locate(
         let columns = columns_of(&question.content.join(" "), &counter, is_spelled);
         ranked.retain(|ranked| columns.iter().all(|column| corpus.files[ranked.file].count(*column) > 0));
     }
-    let mut best = in_order(&phrases, &declared, &files, ranked, &corpus);
+    let mut best = in_order(&phrases, &values, &declared, &files, ranked, &corpus);
     let first = best.first().filter(|first| first.passages.is_empty()).map(|first| &first.place);
     let file =
         first.filter(|first| files.iter().any(|(file, _)| corpus.files[*file].place == **first)).cloned();
@@ -111,6 +118,7 @@ pub(crate) fn locate(
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
+        values,
         declared,
         file,
         files_by_word: Arc::new(files_by_word),
@@ -146,9 +154,10 @@ fn is_in_files(question: &Question, counter: &WordCounter, weights: &Weights) ->
     words.filter(|(_, term)| is_subject(term)).any(|(column, _)| is_there(column))
 }
 
-/// Places with a phrase of the question first, then files that it names and declarations of what it names, then the ranked files.
+/// Places with a phrase of the question first, then files that it names, values that it asks for, and declarations of what it names, then the ranked files.
 fn in_order(
     phrases: &[(RootedPath, Passage)],
+    values: &[(RootedPath, Passage)],
     declared: &[SymbolPlace],
     files: &[(usize, NameMatch)],
     ranked: Vec<Ranked>,
@@ -177,9 +186,12 @@ fn in_order(
             .filter(move |(_, matched)| (least..=most).contains(matched))
             .map(|(file, matched)| at_file(*file, *matched))
     };
-    let with_phrase = phrases.iter().map(|(place, passage)| at(place, vec![passage.clone()]));
-    let first = with_phrase
+    let at_line = |(place, passage): &(RootedPath, Passage)| at(place, vec![passage.clone()]);
+    let first = phrases
+        .iter()
+        .map(at_line)
         .chain(named(NameMatch::Whole, NameMatch::WholeInAnyCase))
+        .chain(values.iter().map(at_line))
         .chain(symbols(Certainty::Exact, Certainty::Named))
         .chain(named(NameMatch::Stem, NameMatch::Stem))
         .chain(symbols(Certainty::Related, Certainty::Related))

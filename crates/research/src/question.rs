@@ -11,6 +11,7 @@ mod act;
 mod identifiers;
 mod stop_words;
 mod symbols;
+mod value;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,8 @@ pub(crate) use identifiers::Identifier;
 pub(crate) use stop_words::TEST_WORDS;
 use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, OVERVIEW_WORDS, REQUESTS, STOP_WORDS, TEST_PHRASES, WHOLES};
 pub(crate) use symbols::Symbol;
+use value::WantedValue;
+pub(crate) use value::{Aspect, ValueForm};
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +50,8 @@ pub(crate) struct Question {
     pub(crate) wants_tests: bool,
     /// What the code must do to be the answer, if the question says so.
     pub(crate) act: Option<Act>,
+    /// The value that it asks for, if it asks for one and spells no name.
+    pub(crate) value: Option<WantedValue>,
 }
 
 /// An identifier that the question spells.
@@ -67,6 +72,8 @@ pub(crate) struct Term {
     pub(crate) spoken: bool,
     /// Whether it only asks: that no file has it says nothing.
     pub(crate) asks: bool,
+    /// Whether the question does not have it: code gives a value that is asked for with this word.
+    pub(crate) is_implied: bool,
 }
 
 /// More would cost time and change nothing: the rest of a very long question is not looked for.
@@ -119,6 +126,16 @@ impl Question {
                 });
             }
         }
+        let symbols = symbols::symbols(&content);
+        // A name that is spelled is what is looked for.
+        let is_spelled = !names.is_empty() || symbols.iter().any(|symbol| symbol.is_code);
+        let value = WantedValue::of(text).filter(|_| !is_spelled);
+        for stem in value.iter().flat_map(WantedValue::stems) {
+            if !terms.iter().any(|known| known.stem == stem) {
+                let (stem, word) = (stem.to_owned(), stem.to_owned());
+                terms.push(Term { stem, word, spoken: false, asks: true, is_implied: true });
+            }
+        }
         terms.truncate(MAX_TERMS);
         names.truncate(MAX_NAMES);
         let kept = names.len();
@@ -147,12 +164,13 @@ impl Question {
             terms,
             members,
             wants_examples,
-            symbols: symbols::symbols(&content),
+            symbols,
             content,
             identifiers: identifiers::identifiers(text),
             stems,
             wants_tests: TEST_PHRASES.iter().any(|words| lower.contains(words)),
             act: Act::of(text),
+            value,
         }
     }
 
@@ -332,7 +350,7 @@ fn push_term(terms: &mut Vec<Term>, word: &str, spoken: bool, asks: bool) {
         known.spoken |= spoken;
         return;
     }
-    terms.push(Term { stem, word: word.to_owned(), spoken, asks });
+    terms.push(Term { stem, word: word.to_owned(), spoken, asks, is_implied: false });
 }
 
 #[derive(Default)]
@@ -471,6 +489,7 @@ mod tests {
         let terms = question
             .terms
             .into_iter()
+            .filter(|term| !term.is_implied)
             .map(|term| if term.spoken { term.stem } else { format!("({})", term.stem) });
         (names.collect(), terms.collect())
     }

@@ -18,6 +18,8 @@ pub(crate) struct Locations {
     pub(crate) absent: Vec<String>,
     /// The share of the question's weight that the best file has, from 0 to 1.
     pub(crate) coverage: f64,
+    /// Lines that give the value that the question asks for, best first, each in another file.
+    pub(crate) values: Vec<(RootedPath, Passage)>,
     /// Declarations of the symbol that the question names, best first.
     pub(crate) declared: Vec<SymbolPlace>,
     /// The file that the question names, if it is the first of the best.

@@ -17,7 +17,7 @@ use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel};
 
 use super::corpus::Corpus;
 use crate::locate::FileClass;
-use crate::question::Question;
+use crate::question::{Question, Term};
 use passage::{RankInput, inspect};
 pub(crate) use spans::Passage;
 use tamis_code_index::{FileCounts, WordCounter, parts_of};
@@ -86,7 +86,11 @@ impl Weights {
         let mut columns = Vec::with_capacity(counter.columns());
         let mut absent = vec![0.0; counter.columns()];
         for (column, (term, &files)) in question.terms.iter().zip(&in_files).enumerate() {
-            let stands = if term.spoken { 1.0 } else { OF_A_NAME };
+            let stands = match term {
+                Term { is_implied: true, .. } => 0.0,
+                Term { spoken: true, .. } => 1.0,
+                Term { .. } => OF_A_NAME,
+            };
             // What is in no code may still be in prose, and is rare there.
             let is_there = files > 0 || anywhere(column);
             columns.push(if is_there { rarity(files) * stands } else { 0.0 });

@@ -10,6 +10,7 @@ mod describe;
 mod file;
 mod similar_names;
 mod target;
+mod value;
 
 use tamis_codebase::{RootedPath, StopSignal};
 
@@ -19,6 +20,7 @@ use self::describe::Description;
 use self::file::describe_file;
 use self::similar_names::{SimilarName, find_similar_names};
 use self::target::Target;
+use self::value::describe_values;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, brief};
 use super::name_search::{NameHits, NameQuery, search_names};
@@ -33,6 +35,9 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
     let question = job.question.as_ref();
     if let Some(place) = job.locations.named_file() {
         return Ok(describe_file(place, &job.reader));
+    }
+    if !job.locations.values.is_empty() {
+        return Ok(describe_values(&job.locations, &job.reader));
     }
     let mut chosen = choose(question, &job.locations, &job.reader);
     stop.check()?;

@@ -8,3 +8,4 @@ mod fixture;
 mod patterns;
 mod ranking;
 mod symbols;
+mod values;
