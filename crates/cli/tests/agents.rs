@@ -321,7 +321,7 @@ fn the_server_in_the_background_can_be_stopped() {
         "{}",
         stopped.stderr
     );
-    eventually("it has ended", || !common::runs(&pid));
+    assert!(!common::runs(&pid), "it has ended");
     assert_eq!(fixture.statuses()[0].1, "STARTED", "the agent goes on");
     assert_eq!(fixture.run(&["serve", "--stop", "--port", "1"]).code, Some(2));
 }

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use common::{Fixture, PATIENCE, finish, http, module, output, prune_arguments, read_response};
+use common::{Fixture, PATIENCE, eventually, finish, http, module, output, prune_arguments, read_response};
 use serde_json::{Value, json};
 use tamis_store::rusqlite::Connection;
 
@@ -213,6 +213,25 @@ fn a_locked_database_costs_a_warning() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "text\n"));
     let warning = "warning: 1 call not counted: ";
     assert!(ran.stderr.starts_with("kept ") && ran.stderr.contains(warning), "{}", ran.stderr);
+}
+
+/// It gives up coordination before it counts its last calls, which takes a while where the database is locked.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_was_stopped_is_gone_when_the_command_says_so() {
+    let fixture = Fixture::new();
+    let server = fixture.serve();
+    prune(&server, "text");
+    let pid = server.child.id().to_string();
+    let coordinator = fixture.data().join("agents/coordinator.json");
+    eventually("it coordinates", || coordinator.exists());
+    let connection = Connection::open(fixture.data().join("state.db")).unwrap();
+    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    prune(&server, "more text");
+    let stopped = fixture.run(&["serve", "--stop"], b"");
+    assert!(!common::runs(&pid), "{}", stopped.stderr);
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert!(stopped.stderr.starts_with("stopped the server at http://"), "{}", stopped.stderr);
 }
 
 #[test]

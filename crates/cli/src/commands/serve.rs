@@ -8,7 +8,7 @@ use tamis_agents::{LockHolder, lock_holder};
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AgentService, Leadership};
 use tamis_dashboard::{Dashboard, DashboardSettings, NowClient};
-use tamis_process::terminate;
+use tamis_process::{Process, terminate};
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
 };
@@ -82,11 +82,14 @@ fn stop(data_dir: &DataDir) -> CliResult {
         print::note("no server coordinates the agents of this data folder");
         return Ok(());
     };
+    let server = i32::try_from(pid).ok().and_then(Process::find);
     terminate(pid).map_err(|error| {
         CliError::failed(anyhow::Error::new(error).context(format!("cannot stop process {pid}")))
     })?;
     let deadline = Instant::now() + STOP_LIMIT;
-    while lock_holder(data_dir).is_some_and(|holder| holder.pid == pid) {
+    // It gives the lock back before it counts its last calls.
+    let holds_lock = || lock_holder(data_dir).is_some_and(|holder| holder.pid == pid);
+    while holds_lock() || server.is_some_and(|server| server.is_alive()) {
         if Instant::now() >= deadline {
             let error = anyhow::anyhow!("process {pid} has not ended after {} seconds", STOP_LIMIT.as_secs());
             return Err(CliError::failed(error)
