@@ -153,6 +153,20 @@ fn ctrl_c_keeps_what_a_command_has_written() {
 }
 
 #[test]
+fn a_command_that_never_stops_writing_is_ended_and_a_note_says_so() {
+    let fixture = Fixture::new();
+    // What is no text is printed as it is, which takes no time.
+    let mut tamis = fixture.tamis(&["bash", "-q", "x", "--", "exec yes $(printf '\\377')"]);
+    let child = tamis.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let note = "[output limit: the command wrote more than 256 MiB and was ended; redirect its output to a file and read a \
+                part of it]\nwarning: not UTF-8, so nothing is cut\n";
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), note);
+    let whole = fixture.run(&["bash", "-q", "x", "--", "echo all"], b"");
+    assert!(whole.stdout == "all\n" && !whole.stderr.contains("output limit"), "{}", whole.stderr);
+}
+
+#[test]
 fn the_workbench_redacts_secrets_if_configured() {
     let fixture = Fixture::new();
     let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
