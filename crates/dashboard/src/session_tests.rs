@@ -137,6 +137,28 @@ fn lists_are_filtered_by_words_failures_clients_and_cut_at_any_place() {
 }
 
 #[test]
+fn lists_have_the_sessions_of_a_time_span() {
+    const BEGUN: i64 = 1_700_000_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let dashboard = dashboard(&folder);
+    // Both begin with the same second; the first lasts five seconds, the second two.
+    for (since, until, found) in [
+        (None, None, vec![ONE, TWO]),
+        (Some(BEGUN + 2_000), None, vec![ONE, TWO]),
+        (Some(BEGUN + 2_001), None, vec![ONE]),
+        (Some(BEGUN + 5_000), None, vec![ONE]),
+        (Some(BEGUN + 5_001), None, vec![]),
+        (None, Some(BEGUN), vec![ONE, TWO]),
+        (None, Some(BEGUN - 1), vec![]),
+        (Some(BEGUN + 3_000), Some(BEGUN + 4_000), vec![ONE]),
+    ] {
+        let list = dashboard.sessions(&PageSessionsQuery { since, until, ..PageSessionsQuery::default() });
+        let ids: Vec<String> = list.unwrap().rows.into_iter().map(|row| row.id).collect();
+        assert_eq!(ids, found, "{since:?} {until:?}");
+    }
+}
+
+#[test]
 fn a_session_has_its_turns_an_outline_and_events_without_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let dashboard = dashboard(&folder);
