@@ -145,12 +145,52 @@ fn help_and_docs_list_what_each_tool_costs() {
         let is_default = default.iter().any(|(name, _)| tool["name"] == name.as_str());
         assert_eq!(tool["default"], is_default, "{tool}");
     }
+    let table = fixture.run(&["tools"], b"").stdout;
+    for (name, bytes) in &all {
+        let row = table.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().skip(2).take(2).collect();
+        let is_default = default.iter().any(|(default, _)| default == name);
+        assert_eq!((cells[0], cells[1] == "*"), (&*grouped(*bytes), is_default), "{row}");
+    }
     for tool in Registry::all().list(Credentials::ALL) {
         let default = if tool.is_default() { "yes" } else { "" };
         let (name, toolset, bytes) = (tool.name, tool.toolset.name(), grouped(listed_bytes(tool)));
         writeln!(docs, "| `{name}` | `{toolset}` | {default} | {bytes} | {} |", tool.description).unwrap();
     }
     check("docs/reference/tools.md", &docs);
+}
+
+/// Which tools an agent gets, what they cost, and where the others, the settings and the limits are.
+#[test]
+fn the_readme_lists_the_default_tools() {
+    let (tools, bytes) = listed(&Fixture::new(), &[]);
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let words = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    const NUMBERS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    let (count, tokens) = (NUMBERS[tools.len()], grouped((bytes / 4 + 50) / 100 * 100));
+    let opening =
+        format!("The agent then has {count} tools, which take about {tokens} tokens of its context: ");
+    let (_, rest) = words.split_once(&opening).unwrap_or_else(|| panic!("`{opening}` is not in the README"));
+    let (list, rest) = rest.split_once(". ").unwrap();
+    let registry = Registry::all();
+    let defaults: Vec<_> = registry.list(Credentials::ALL).filter(|tool| tool.is_default()).collect();
+    let (sessions, others): (Vec<_>, Vec<_>) =
+        defaults.into_iter().partition(|tool| tool.toolset.name() == "trace");
+    for tool in &others {
+        assert!(list.contains(&format!("`{}`", tool.name)), "{} is not in `{list}`", tool.name);
+    }
+    assert_eq!(list.matches('`').count(), 2 * others.len(), "{list}");
+    assert!(list.ends_with(&format!("and {} that read past sessions", NUMBERS[sessions.len()])), "{list}");
+    assert!(
+        rest.starts_with("`tamis mcp --tools NAME,…` serves [others](docs/reference/tools.md)."),
+        "{rest}"
+    );
+    for link in ["[setting](docs/reference/settings.md)", "[The workbench](docs/workbench.md)"] {
+        assert!(words.contains(link), "{link}");
+    }
 }
 
 fn grouped(number: usize) -> String {
