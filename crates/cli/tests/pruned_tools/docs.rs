@@ -44,3 +44,19 @@ fn the_page_names_every_variable() {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");
     }
 }
+
+/// The limits that the program has are those on the page.
+#[test]
+fn the_page_has_the_limits() {
+    let page = include_str!("../../../../docs/workbench.md");
+    let reading = include_str!("../../../codebase/src/read.rs");
+    let running = include_str!("../../../process/src/program.rs");
+    for (source, limit, before) in [
+        (reading, "LARGEST_FILE: u64 = ", "`read` accepts regular files of at most "),
+        (running, "DEFAULT_MAX_OUTPUT: usize = ", "Output is limited to "),
+    ] {
+        let (_, value) = source.split_once(limit).unwrap();
+        let mebibytes = value.split_once(" << 20;").unwrap().0;
+        assert!(page.contains(&format!("{before}{mebibytes} MiB")), "{before}{mebibytes} MiB");
+    }
+}
