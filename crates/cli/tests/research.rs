@@ -260,6 +260,30 @@ fn a_project_that_narrows_the_roots_does_not_undo_the_users_patterns() {
 }
 
 #[test]
+fn an_index_is_built_by_servers_and_on_request_and_changes_no_answer() {
+    let shop = Shop::new();
+    (0..300).for_each(|number| shop.write(&format!("src/part_{number}.rs"), "pub fn part() {}\n"));
+    let index = shop.fixture.data().join("research");
+    let answer = |setting: &str| {
+        let mut command = shop.tamis(&["locate", "Where is parse_price implemented?"]);
+        let ran = finish(command.env("TAMIS_RESEARCH_INDEX", setting), b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stdout
+    };
+    let answers = ["off", "auto"].map(answer);
+    assert!(!index.exists(), "a command builds it only on request");
+    // The first answer is from the files, the others from the index.
+    let indexed = ["on", "on", "auto"].map(answer);
+    assert!(index.exists());
+    assert!(answers.iter().chain(&indexed).all(|answer| *answer == answers[0]), "{answers:?} {indexed:?}");
+    std::fs::remove_dir_all(&index).unwrap();
+    let mut mcp = common::Mcp::start(shop.tamis(&["mcp", "--tools", "research"]));
+    let call = json!({"name": "locate_in_codebase", "arguments": {"question": "parse_price"}});
+    assert!(mcp.request("tools/call", call)["result"].to_string().contains("src/prices.rs:2-4"));
+    common::eventually("a server has built it", || index.exists());
+}
+
+#[test]
 fn logging_level_changes_what_is_logged_and_not_what_is_answered() {
     let shop = Shop::new();
     let answers: Vec<_> = ["off", "info", "debug"]

@@ -64,6 +64,13 @@ fn sorted(mut files: Vec<FileCounts>) -> Vec<FileCounts> {
 const QUESTION: &str = "How does `parse_config` in `ConfigParser` read the settings file?";
 
 #[test]
+fn it_is_kept_from_300_files_on() {
+    let pays = |files: usize| Index::is_worth(IndexUse::Large, files);
+    assert_eq!([0, 1, 299, 300, 301].map(pays), [false, false, false, true, true]);
+    assert!(Index::is_worth(IndexUse::Always, 1));
+}
+
+#[test]
 fn it_has_the_counts_of_reading() {
     let fixture = Fixture::new();
     assert!(matches!(fixture.both(QUESTION).1, Err(IndexError::Missing)));
