@@ -124,6 +124,22 @@ mod tests {
         assert!(IRREGULAR.is_sorted() && OUR.is_sorted());
     }
 
+    #[test]
+    fn every_word_of_the_tables_is_in_a_row() {
+        let words: Vec<&str> = ROWS.iter().flat_map(|row| row.split(' ')).collect();
+        for word in IRREGULAR.iter().flat_map(|(written, counted)| [written, counted]) {
+            assert!(words.iter().any(|known| known == word), "{word}");
+        }
+        for root in OUR {
+            assert!(words.iter().any(|known| known.starts_with(root)), "{root}");
+        }
+        for ending in ENDINGS {
+            let is_it =
+                |word: &&str| ["is", "ys"].iter().any(|sign| word.ends_with(&format!("{sign}{ending}")));
+            assert!(words.iter().any(is_it), "{ending}");
+        }
+    }
+
     /// Each row is one word in several spellings.
     #[test]
     fn spellings_of_a_word_have_one_stem() {
@@ -153,7 +169,7 @@ mod tests {
     }
 
     #[rustfmt::skip]
-    const ROWS: [&str; 60] = [
+    const ROWS: [&str; 112] = [
         "colour color colours colors", "coloured colored colouring coloring", "behaviour behavior behaviours behaviors",
         "favourite favorite favourites favorites", "neighbour neighbor neighbours neighbors", "honour honor", "labour labor",
         "flavour flavor", "initialise initialize initialised initialized initialising initializing initialiser initializer",
@@ -162,13 +178,23 @@ mod tests {
         "authorise authorize authorisation authorization", "synchronise synchronize synchronising synchronizing",
         "recognise recognize recognised recognized", "organisation organization", "analyse analyze analysed analyzed analyser analyzer",
         "analysis analyses", "catalogue catalog catalogues catalogs", "dialogue dialog", "centre center centres centers",
-        "metre meter", "licence license licences licenses", "defence defense", "grey gray", "artefact artifact artefacts artifacts",
+        "metre meter", "licence license licences licenses", "defence defense", "grey gray greys", "artefact artifact artefacts artifacts",
         "programme program", "judgement judgment", "acknowledgement acknowledgment", "cancelled canceled cancelling canceling cancel",
         "cancellation cancelation", "labelled labeled label labels", "modelling modeling model", "signalled signaled signal",
         "travelled traveled traveller traveler", "fulfil fulfill fulfilled", "enrol enroll enrolled", "install installed installing",
         "call calls called calling", "fill filled filling", "index indexes indices", "vertex vertices", "matrix matrices",
         "child children", "status statuses", "virus viruses", "leaf leaves", "half halves", "query queries", "policy policies",
         "class classes", "address addresses", "process processes", "entry entries", "key keys", "cache caches", "box boxes",
-        "user users", "criterion criteria",
+        "user users", "criterion criteria", "armour armor", "candour candor", "clamour clamor",
+        "discoloured discolored", "endeavour endeavor endeavours endeavors", "favour favor favours favors", "fervour fervor",
+        "harbour harbor harbours harbors", "humour humor", "misbehaviour misbehavior", "odour odor", "parlour parlor", "rigour rigor",
+        "rumour rumor rumours rumors", "savour savor", "splendour splendor", "tumour tumor tumours tumors", "vapour vapor",
+        "acknowledgements acknowledgments", "appendix appendices", "axis axes", "bonus bonuses", "calibre caliber",
+        "catalogued cataloged", "centred centered", "corpus corpora", "defences defenses", "dependant dependent", "dialogues dialogs",
+        "fibre fiber fibres fibers", "focus focuses", "judgements judgments", "licenced licensed", "litre liter",
+        "metres meters", "mould mold", "offence offense", "person people", "practise practice", "pretence pretense", "programmes programs",
+        "radius radii", "sceptical skeptical", "schema schemata", "storey story", "theatre theater", "yoghurt yogurt",
+        "recognisable recognizable", "organisational organizational", "advertisement advertizement", "visualisations visualizations",
+        "analysers analyzers",
     ];
 }
