@@ -503,6 +503,9 @@ mod tests {
                 "reconcil form (initial) (count) (bas) (set)",
             ),
             ("Where is retry implemented?", "", "retr"),
+            // A request that opens the question is not looked for; inside of it, it may be.
+            ("find what counts retries", "", "count retr"),
+            ("what counts the finds of retries?", "", "count find retr"),
             ("What does Config.load() do when Redis is down?", "Config load Redis?", "redi (config) (load)"),
             ("why does HTTPAdapter pool connections", "HTTPAdapter", "pool connect (http) (adapt)"),
             ("Which utf8 decoder is used. Nothing else", "utf8 Nothing?", "decod noth (utf8)"),

@@ -348,6 +348,17 @@ fn references_have_the_lines_of_the_best_passages_and_findings_one_line_of_them(
 }
 
 #[test]
+fn passages_that_begin_near_each_other_are_one_reference() {
+    let function = |name: &str| format!("def {name}(invoice):\n    return overdue(invoice)\n\n\n");
+    let between = "x = 1\n".repeat(20);
+    let text = [function("remind"), function("collect"), between, function("write_off")].concat();
+    let folder = codebase(&[("src/ledger.py", text.as_str()), ("src/other.py", "def other():\n    pass\n")]);
+    let finding = located(&researcher(folder.path(), None), "what happens to overdue invoices");
+    let references: Vec<&str> = finding.references.iter().map(|reference| reference.as_str()).collect();
+    assert_eq!(references, ["src/ledger.py:1-2", "src/ledger.py:29-30"]);
+}
+
+#[test]
 fn a_path_that_two_roots_have_is_shown_with_its_root() {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [

@@ -21,7 +21,10 @@ const SHOP: &[(&str, &str)] = &[
     ),
     ("src/main.rs", "mod warden;\n\nfn main() {\n    warden::start();\n}\n"),
     ("tests/test_billing.py", "from billing import charge\n\n\ndef test_charge():\n    charge(1)\n"),
-    ("LICENSE", "You may charge a fee. A warden may be the main thing here. Use of it is free.\n"),
+    (
+        "LICENSE",
+        "You may charge a fee, however it is computed. A warden may be the main thing here. Use of it is free.\n",
+    ),
     ("README.md", "# Shop\n\nHow to charge, and what a warden is.\n"),
 ];
 
@@ -56,6 +59,11 @@ fn words_that_ask_are_no_evidence_of_absence() {
     ])
     .collect();
     check(SHOP, &BOTH, &rows);
+    let folder = codebase(SHOP);
+    let researcher = researcher(folder.path(), None);
+    for (question, _) in rows {
+        assert_eq!(joined(&ask(&researcher, Role::Locator, question).notes), "", "{question}");
+    }
 }
 
 #[test]
@@ -75,15 +83,24 @@ fn a_word_that_is_nowhere_is_noted_and_the_others_are_answered() {
         ("xyzzy warden", "Not in any file: `xyzzy`."),
         ("where is the zorblax charge computed", "Not in any file: `zorblax`."),
         ("how is money calculated from zorblax orders", "Not in any file: `zorblax`."),
+        ("how do a zorblax and a quibble charge", "Not in any file: `zorblax`, `quibble`."),
+        ("how does `Zorblax` return the decimal money of a refund", "Not in any file: `Zorblax`."),
         ("find where charge is calculated", ""),
     ] {
         let finding = ask(&researcher, Role::Locator, question);
         assert!(!finding.references.is_empty(), "{question}: {}", finding.summary);
         assert_eq!(joined(&finding.notes), notes, "{question}");
     }
-    for question in
-        ["xyzzy", "where is zorblax implemented", "find frobnicate_widget", "show me the Frobnicator class"]
-    {
+    for question in [
+        "xyzzy",
+        "where is zorblax implemented",
+        // Another file says that something is computed.
+        "where is zorblax computed",
+        // "main" is a word of any question as well as a function.
+        "where is the main zorblax",
+        "find frobnicate_widget",
+        "show me the Frobnicator class",
+    ] {
         for role in BOTH {
             let finding = ask(&researcher, role, question);
             assert_eq!(finding.references.len(), 0, "{question}: {}", finding.summary);
@@ -225,6 +242,42 @@ fn files_are_found_by_their_names() {
             ("release.yml", ".github/workflows/release.yml"),
         ],
     );
+}
+
+/// All of one name are listed, and none that only has the name in its own.
+#[test]
+fn of_files_of_one_name_the_least_deep_comes_first_and_tests_examples_and_vendored_ones_last() {
+    let folder = codebase(&[
+        ("a/b/settings.toml", "x = 1\n"),
+        ("web/settings.toml", "x = 1\n"),
+        ("settings.toml", "x = 1\n"),
+        ("a/mysettings.toml", "x = 1\n"),
+        ("examples/policy.go", "package a\n"),
+        ("internal/access/rules/policy.go", "package b\n"),
+        ("test/policy.go", "package c\n"),
+        ("vendor/policy.go", "package d\n"),
+        ("lib/prelogx.c", "int x;\n"),
+        (".gitignore", "target\n"),
+        ("mygitignore.cfg", "target\n"),
+        ("docs/journal.md", "# A page\n"),
+        ("src/log.py", "def journals():\n    pass\n"),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    for (question, expected) in [
+        ("settings.toml", "settings.toml web/settings.toml a/b/settings.toml"),
+        ("where is web/settings.toml", "web/settings.toml"),
+        ("policy.go", "internal/access/rules/policy.go test/policy.go examples/policy.go vendor/policy.go"),
+        // Four letters are enough for a part of a name; three are in too many.
+        ("logx", "lib/prelogx.c"),
+        ("ogx", ""),
+        ("gitignore", ".gitignore"),
+        // A page about something comes after what is declared.
+        ("journal", "src/log.py docs/journal.md"),
+    ] {
+        let found = ask(&researcher, Role::Locator, question);
+        let paths: Vec<&str> = found.references.iter().map(|reference| reference.path()).collect();
+        assert_eq!(paths.join(" "), expected, "{question}");
+    }
 }
 
 /// Each file declares symbols of many kinds, and others mention them first.
@@ -447,6 +500,8 @@ fn definitions_come_before_uses_code_before_tests_and_the_exact_case_first() {
         ("tests/aa.rs", "fn helper() {}\n\nstruct Fixture;\n"),
         ("src/zz.rs", "pub fn helper() {}\n"),
         ("examples/aa.rs", "fn demo() {}\nfn fixture() {}\n"),
+        ("lib/aa_test.go", "package lib\n\nfunc assist() {}\n"),
+        ("src/zz.go", "package src\n\nfunc assist() {}\n"),
         ("LICENSE", "registry Registry helper demo\nfn helper() {}\n"),
         ("docs/registry.md", "# Registry\n\nfn helper() {}\n"),
     ];
@@ -464,6 +519,7 @@ fn definitions_come_before_uses_code_before_tests_and_the_exact_case_first() {
             ("agents.call", "src/agents.rs:1"),
             ("helper", "src/zz.rs:1"),
             ("Helper", "src/zz.rs:1"),
+            ("assist", "src/zz.go:3"),
             ("Fixture", "tests/aa.rs:3"),
             ("demo", "examples/aa.rs:1"),
             ("REGISTRY", "src/tools.rs:2"),
@@ -516,6 +572,51 @@ fn environment_variables_and_flags_are_not_what_has_the_same_letters() {
             ("app_debug", "examples/make.py:2"),
             ("invoices", "src/store.rs:2"),
             ("Invoices", "src/store.rs:2"),
+        ],
+    );
+}
+
+#[test]
+fn routes_flags_and_settings_are_symbols_in_whatever_way_they_are_declared() {
+    let files = &[
+        (
+            "src/Api.java",
+            "class Api {\n  @GetMapping(\"/accounts\")\n  List<Account> all() {\n    return accounts;\n  }\n}\n",
+        ),
+        (
+            "src/routes.go",
+            "package src\n\nfunc routes(mux *http.ServeMux) {\n\tmux.HandleFunc(\"/health\", health)\n}\n",
+        ),
+        ("src/urls.py", "app = App()\napp.add_url_rule(\"/login\", view_func=login)\n"),
+        (
+            "src/flags.go",
+            "package src\n\nfunc init() {\n\tflags.BoolVarP(&quiet, \"quiet\", \"q\", false, \"\")\n}\n",
+        ),
+        ("src/program.js", "program.option('-p, --port <number>', 'where to listen')\n"),
+        ("src/aa.ts", "show(BASE_PATH)\n"),
+        ("src/base.ts", "export const base = import.meta.env.BASE_PATH\n"),
+        ("conf/app.toml", "[scheduler]\nworkers = 2\n\n[http]\nclient.patience = 3\n"),
+        ("Dockerfile", "FROM scratch\nENV CACHE_ROOT /tmp\nARG BUILD_KIND\n"),
+        (
+            "docs/all.md",
+            "/accounts /health /login --quiet --port BASE_PATH scheduler client.patience CACHE_ROOT BUILD_KIND\n",
+        ),
+    ];
+    check(
+        files,
+        &BOTH,
+        &[
+            ("/accounts", "src/Api.java:2"),
+            ("/health", "src/routes.go:4"),
+            ("/login", "src/urls.py:2"),
+            ("--quiet", "src/flags.go:4"),
+            ("--port", "src/program.js:1"),
+            ("BASE_PATH", "src/base.ts:1"),
+            ("scheduler", "conf/app.toml:1"),
+            ("client.patience", "conf/app.toml:5"),
+            ("patience", "conf/app.toml:5"),
+            ("CACHE_ROOT", "Dockerfile:2"),
+            ("BUILD_KIND", "Dockerfile:3"),
         ],
     );
 }
@@ -626,6 +727,30 @@ fn an_owner_that_a_line_has_before_another_place_of_the_name_is_not_its_owner() 
 }
 
 #[test]
+fn a_member_belongs_to_the_owner_that_its_line_its_file_or_its_folder_names() {
+    let files = [
+        ("src/a.cc", "Status Other::Lookup(const LruCache& cache) {\n  return cache;\n}\n"),
+        ("src/z.cc", "Status LruCache::Lookup(int key) {\n  return key;\n}\n"),
+        ("lib/a.js", "Table.prototype.dispatch = function (Router) {\n  return Router\n}\n"),
+        ("lib/z.js", "Router.prototype.dispatch = function () {\n  return 1\n}\n"),
+        ("src/aa.rs", "pub fn start() {}\n\npub fn drain() {}\n"),
+        ("src/jobs.rs", "pub fn start() {}\n"),
+        ("src/queue/run.rs", "pub fn drain() {}\n"),
+    ];
+    check(
+        &files,
+        &BOTH,
+        &[
+            ("LruCache::Lookup", "src/z.cc:1"),
+            ("Other.Lookup", "src/a.cc:1"),
+            ("Router.dispatch", "lib/z.js:1"),
+            ("jobs::start", "src/jobs.rs:1"),
+            ("queue.drain", "src/queue/run.rs:1"),
+        ],
+    );
+}
+
+#[test]
 fn members_of_a_specialised_class_are_declared_in_it() {
     let files = [
         ("src/actions.h", "struct Action {\n  std::tuple<Params...> params;\n};\n"),
@@ -637,6 +762,49 @@ fn members_of_a_specialised_class_are_declared_in_it() {
         ),
     ];
     check(&files, &BOTH, &[("params_", "src/matchers.h:8"), ("params", "src/actions.h:2")]);
+}
+
+#[test]
+fn a_function_that_is_assigned_is_a_definition_and_another_value_is_none() {
+    let files = [
+        ("lib/aa.js", "var res = require('./response')\n\nres.attach = undefined\nres.detach = null\n"),
+        (
+            "lib/response.js",
+            "res.attach = function (file) {\n  return file\n}\n\nres.detach = (file) => {\n  return file\n}\n",
+        ),
+    ];
+    check(
+        &files,
+        &BOTH,
+        &[
+            ("attach", "lib/response.js:1"),
+            ("res.attach", "lib/response.js:1"),
+            ("detach", "lib/response.js:5"),
+        ],
+    );
+}
+
+/// The beginning of a long one is enough.
+#[test]
+fn a_reference_has_the_lines_of_the_declaration() {
+    let long = format!("def settle(order):\n{}", "    step(order)\n".repeat(60));
+    let folder = codebase(&[
+        (
+            "src/shop.py",
+            "LIMIT = 3\n\n\ndef pay(order):\n    check(order)\n    return order\n\n\nclass Shop:\n    size = 1\n",
+        ),
+        ("src/long.py", long.as_str()),
+    ]);
+    let researcher = researcher(folder.path(), None);
+    for (question, place) in [
+        ("LIMIT", "src/shop.py:1"),
+        ("pay", "src/shop.py:4-6"),
+        ("where is Shop defined", "src/shop.py:9-10"),
+        ("settle", "src/long.py:1-30"),
+    ] {
+        let found = ask(&researcher, Role::Locator, question);
+        assert_eq!(found.references[0].as_str(), place, "{question}");
+    }
 }
 
 /// A file that defines `get` does not end the search for `$get`.
