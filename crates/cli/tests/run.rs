@@ -287,6 +287,13 @@ fn the_pruner_is_tamis_itself_unless_another_is_named() {
             &[("JEEVES_PRUNER_ENABLED", "1"), ("PRUNER_URL", "http://127.0.0.1:9/")],
             "http://localhost:8000/prune",
         ),
+        // Also where it is enabled in another way too.
+        (&["--pruner"], &[("JEEVES_PRUNER_ENABLED", "1")], "http://localhost:8000/prune"),
+        (
+            &[],
+            &[("JEEVES_PRUNER_ENABLED", "1"), ("TAMIS_RUN_PRUNER_ENABLED", "1")],
+            "http://localhost:8000/prune",
+        ),
     ] {
         let ran = run(arguments, variables);
         assert!(ran.stdout.contains(&format!(",PRUNER_URL:{url}}}")), "{variables:?}: {}", ran.stdout);
@@ -301,6 +308,10 @@ fn a_pruner_that_does_not_answer_is_never_called_available() {
     for (url, why) in [
         ("http://127.0.0.1:9/prune", "http://127.0.0.1:9/prune does not answer as a pruner: "),
         ("", "the pruner's URL is empty"),
+        (
+            "http://user:dummy@127.0.0.1:9/prune",
+            "the pruner's URL cannot be used: it contains a user name or password",
+        ),
     ] {
         for (name, arguments) in [("PRUNER_URL", &["--pruner", "x"][..]), ("JEEVES_PRUNER_URL", &["x"])] {
             let mut command = command(&fixture, arguments);
@@ -313,6 +324,7 @@ fn a_pruner_that_does_not_answer_is_never_called_available() {
             let noted =
                 format!("run:mcp_pruner_running: the pruner's tools work, but nothing will be pruned: {why}");
             assert!(ran.stderr.contains(&noted), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("continues without it"), "{}", ran.stderr);
         }
     }
     // One that answers is.

@@ -167,8 +167,10 @@ impl RunLifecycle {
             "" => String::new(),
             detail => format!(": {detail}"),
         };
+        // The tools of a server that cannot prune stay.
+        let outcome = if *to == RunState::PrunerRunning { "" } else { "; the run continues without it" };
         if *is_warning {
-            tracing::warn!("{from} -> {to}: {note}{detail}; the run continues without it");
+            tracing::warn!("{from} -> {to}: {note}{detail}{outcome}");
         } else {
             tracing::info!("{from} -> {to}: {note}{detail}");
         }

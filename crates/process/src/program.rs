@@ -93,9 +93,10 @@ impl Program {
         }
     }
 
-    /// `bash -c COMMAND`, until it and the background jobs that hold its output have ended.
+    /// `bash -c -- COMMAND`, until it and the background jobs that hold its output have ended. After `--` a command that begins with
+    /// a dash cannot be read as an option.
     pub fn bash(command: &str, folder: &Path) -> Program {
-        let program = Program::new("bash").args(["-c", command]).folder(folder);
+        let program = Program::new("bash").args(["-c", "--", command]).folder(folder);
         Program { keeps_partial_output: true, waits_for_pipes: true, ..program }
     }
 

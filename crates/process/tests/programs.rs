@@ -183,6 +183,16 @@ async fn what_bash_and_grep_wrote_up_to_the_limit_is_kept() {
     assert_eq!((whole.output_limit, whole.stdout), (None, b"all\n".to_vec()));
 }
 
+#[test]
+fn a_command_that_begins_with_a_sign_is_no_option() {
+    let (_folder, working) = folder();
+    for (command, code) in [("-x; echo ran", 0), ("+x; echo ran", 0), ("--help; echo ran", 0), ("-c", 127)] {
+        let ended = Program::bash(command, &working).run().unwrap();
+        let ran: &[u8] = if code == 0 { b"ran\n" } else { b"" };
+        assert_eq!((ended.code(), &*ended.stdout), (Some(code), ran), "{command}");
+    }
+}
+
 /// Starts `command` in the background and waits until it has written its process numbers to `pids`.
 async fn start(
     groups: &ProcessGroups,

@@ -82,6 +82,13 @@ pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRp
     let id = envelope.id.unwrap_or(NO_ID);
     let refuse =
         |code, why: String| Err(RejectedLine { id: id.to_owned(), error: RpcError::bare(code, why) });
+    // An answer to an answer would be answered in turn.
+    if envelope.method.is_none()
+        && id == NO_ID
+        && let Ok(unasked) = serde_json::from_value(json!({"jsonrpc": "2.0", "id": "", "result": {}}))
+    {
+        return Ok(unasked);
+    }
     // MCP allows no null, fraction or huge number as an id, and rmcp cannot represent them.
     if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
         return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer".to_owned());
@@ -106,7 +113,9 @@ pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRp
         return refuse(INVALID_PARAMS, "Invalid params: cursor must be a string".to_owned());
     }
     let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
-        envelope.params()?;
+        if envelope.params()?.get("_meta").is_some_and(|meta| !meta.is_object()) {
+            return refuse(INVALID_PARAMS, "Invalid params: _meta must be an object".to_owned());
+        }
         return refuse(-32600, "Invalid Request: not an MCP message".to_owned());
     };
     // Before a session is open, rmcp would report missing metadata instead.
@@ -152,6 +161,13 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
             (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, "5", -32602),
             (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, "5", -32602),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"_meta":3}}"#, "5", -32602),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":[]}}"#, "5", -32602),
+            (
+                r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":"x","name":"read"}}"#,
+                "5",
+                -32602,
+            ),
         ] {
             let answer =
                 parse(line.as_bytes(), &ServerProfile::TAMIS).expect_err(line).to_json(&ServerProfile::TAMIS);
@@ -162,6 +178,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}"#,
         ] {
             assert!(parse(line.as_bytes(), &ServerProfile::TAMIS).is_ok(), "{line}");
         }

@@ -14,7 +14,7 @@ use tamis_clients::{
     DEFAULT_PRUNER_URL, McpServer, PROVIDERS, Provider, PrunerSettings, RunOutcome, RunRequest, find_program,
     is_program,
 };
-use tamis_config::{Config, ConfigEnvironment, ConfigSource};
+use tamis_config::{Config, ConfigEnvironment, is_on};
 use tamis_process::Canceller;
 use tamis_tools::RemotePruner;
 
@@ -145,7 +145,8 @@ fn pruner_settings(
     cwd: &Path,
 ) -> PrunerSettings {
     let run = &config.run;
-    let by_contract = run.pruner_enabled.source == ConfigSource::Variable("JEEVES_PRUNER_ENABLED");
+    // Also where a flag or another variable enables the pruner too.
+    let by_contract = std::env::var("JEEVES_PRUNER_ENABLED").is_ok_and(|text| is_on(&text));
     let of_server = || std::env::var("PRUNER_URL").ok().filter(|_| !by_contract);
     let url = run.pruner_url.value.clone().or_else(of_server);
     let is_own = !by_contract && url.is_none() && run.pruner_path.value.is_none();
@@ -175,13 +176,18 @@ fn own_server(config: &Config, program: &Path, cwd: &Path) -> Option<McpServer> 
     })
 }
 
-/// Why nothing will be pruned at this address. An invalid one is an error of its own.
+/// Why nothing will be pruned at this address.
 fn cannot_prune(url: Option<&str>) -> Option<String> {
     let url = url.unwrap_or(DEFAULT_PRUNER_URL);
     if url.is_empty() {
         return Some("the pruner's URL is empty".to_owned());
     }
-    let pruner = RemotePruner::new(url.parse().ok()?, ANSWER_LIMIT);
+    // The URL itself stays out of the log: it may have a password.
+    let address = match url.parse() {
+        Ok(address) => address,
+        Err(error) => return Some(format!("the pruner's URL cannot be used: {error}")),
+    };
+    let pruner = RemotePruner::new(address, ANSWER_LIMIT);
     let runtime = DetachedRuntime::on_this_thread().ok()?;
     let why = runtime.block_on(pruner.check()).err()?;
     Some(format!("{} does not answer as a pruner: {why}", escape::line(url)))
