@@ -7,7 +7,7 @@ use super::segment::EncodedSegment;
 
 /// The version in the index's place. Raise it when what is stored, or how words are counted, changes: the index is then
 /// rebuilt.
-pub(super) const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 8;
 
 pub(super) const COMPONENTS: &[Component] = &[Component {
     name: "research",

@@ -631,7 +631,10 @@ fn spellings_of_a_word_are_the_same_word() {
         ("src/parse.go", "package a\n\nfunc ParseConfig() {}\n"),
         ("src/index.java", "class Indices {\n  int vertexCount;\n}\n"),
         ("src/query.c", "int run_query(void)\n{\n\treturn 0;\n}\n"),
-        ("src/files.py", "def read_entries():\n    pass\n\n\nHTTPServer = 1\n"),
+        (
+            "src/files.py",
+            "def read_entries():\n    pass\n\n\nHTTPServer = 1\n\n\ndef open_gateways():\n    pass\n",
+        ),
     ];
     check(
         files,
@@ -661,6 +664,7 @@ fn spellings_of_a_word_are_the_same_word() {
             ("runQueries", "src/query.c:1"),
             ("readEntry", "src/files.py:1"),
             ("read entry", "src/files.py:1"),
+            ("open gateway", "src/files.py:8"),
             ("http server", "src/files.py:5"),
             ("http_server", "src/files.py:5"),
         ],
