@@ -66,7 +66,12 @@ pub(crate) fn locate(
     if act.is_some() {
         files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
     }
-    let values = values::find(question, &counter, &corpus, &reader.roots, stop)?;
+    // "max retries" may be the name that is declared.
+    let is_value = question.value.as_ref().is_some_and(|value| value.is_asked || declared.is_empty());
+    let values = match is_value {
+        true => values::find(question, &counter, &corpus, &reader.roots, stop)?,
+        false => Vec::new(),
+    };
     if !values.is_empty() {
         declared.retain(|place| values.iter().any(|(path, _)| *path == place.place));
         files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);

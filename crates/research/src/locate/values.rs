@@ -148,7 +148,7 @@ impl<'a> Wanted<'a> {
             let weight = match (aspect.is_subject, in_files(own), in_files(others)) {
                 (false, ..) => MEASURE,
                 (true, files, _) if files > 0.0 => rarity(files).max(LEAST_WEIGHT),
-                (true, _, files) if files > 0.0 => rarity(files).max(LEAST_WEIGHT) * OTHER_WORD,
+                (true, _, files) if files > 0.0 => rarity(files).max(LEAST_WEIGHT),
                 _ => 0.0,
             };
             aspects.push(Column { aspect, own, others, weight });

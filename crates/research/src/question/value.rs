@@ -10,6 +10,8 @@ use super::stop_words::STOP_WORDS;
 /// A value that the question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WantedValue {
+    /// Whether the question asks, as in "what is …". Without that, "max retries" may be a name.
+    pub(crate) is_asked: bool,
     pub(crate) form: ValueForm,
     /// What it is a value of, and by what words code may say how much: each is worth once what any of its stems is.
     pub(crate) aspects: Vec<Aspect>,
@@ -67,6 +69,12 @@ const VALUE_WORDS: [&str; 39] = [
     "password", "port", "proxies", "quota", "rate", "retention", "retries", "servers", "shortest", "size", "smallest", "threshold",
     "timeout", "version",
 ];
+/// Those that name no thing themselves.
+#[rustfmt::skip]
+const EXTREMES: [&str; 13] = [
+    "allowed", "biggest", "default", "largest", "limit", "longest", "max", "maximum", "min", "minimum", "oldest", "shortest",
+    "smallest",
+];
 /// "how many", "how long", …
 const HOW_MUCH: [&str; 8] = ["many", "much", "long", "often", "big", "large", "old", "deep"];
 /// What code consists of: "which class has the timeout" is no question for a value.
@@ -114,7 +122,7 @@ const OTHER_WORDS: [(&str, &[&str]); 31] = [
 ];
 
 /// More words of a subject are a description.
-const MAX_SUBJECT: usize = 7;
+const MAX_SUBJECT: usize = 6;
 
 impl WantedValue {
     /// The value that a question asks for, if it asks for one.
@@ -139,7 +147,9 @@ impl WantedValue {
             Some("how") => how_much,
             Some("why" | "where" | "who" | "when") => false,
             Some("what" | "which") if has(&PARTS_OF_CODE) => false,
-            _ => how_much || has(&VALUE_WORDS),
+            Some(_) => how_much || has(&VALUE_WORDS),
+            // "capacity", "timeout handler"
+            None => has(&EXTREMES) && words.len() > 1,
         };
         if !is_value && !(is_variable && !matches!(asks.map(|at| words[at]), Some("how" | "why"))) {
             return None;
@@ -171,7 +181,7 @@ impl WantedValue {
             (false, true) => ValueForm::Text,
             (false, false) => ValueForm::Number,
         };
-        Some(WantedValue { form, aspects })
+        Some(WantedValue { is_asked: asks.is_some(), form, aspects })
     }
 
     /// All stems, each once.
@@ -221,6 +231,9 @@ mod tests {
             "which class handles the port",
             "what is Registry",
             "timeouts",
+            "capacity",
+            "port parser",
+            "max",
             "",
             "what are the consequences of the default manager for related lookups in inherited models with \
              several databases",

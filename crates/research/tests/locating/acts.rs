@@ -79,7 +79,7 @@ const STORE: &[(&str, &str)] = &[
     ),
     (
         "store/client.py",
-        "from store.gateway import pick\n\n\ndef connect(host):\n    return open_socket(pick(host, GATEWAYS))\n",
+        "from store.gateway import pick\n\n\ndef listen(port):\n    socket = open_port(port)\n    socket.accept(serve)\n    return socket\n\n\ndef serve(connection):\n    for line in connection:\n        answer(connection, line)\n\n\ndef connect(host):\n    return open_socket(pick(host, GATEWAYS))\n",
     ),
 ];
 
