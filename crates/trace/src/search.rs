@@ -26,7 +26,7 @@ use crate::event_details::redact_payload;
 use crate::indexed_log::IndexedLog;
 use crate::search_text;
 use crate::segment::{self, Columns};
-use crate::session::{Session, SessionFilter};
+use crate::session::SessionFilter;
 use crate::trace::Trace;
 pub use query::CompiledQuery;
 
@@ -54,7 +54,7 @@ pub struct SearchRequest {
     pub mode: TraceSearchMode,
     /// Only events of these kinds; all when empty.
     pub kinds: Vec<EventKind>,
-    /// Only in this session and its subagents'.
+    /// Only in this session and its subagents', as far as the filter selects them.
     pub session: Option<String>,
     pub sessions: SessionFilter,
     /// Only events that failed: results of tools that did.
@@ -180,32 +180,22 @@ impl Trace {
 
 impl Run<'_> {
     fn finished(mut self) -> Result<SearchResults, TraceError> {
-        match &self.search.session {
-            Some(prefix) => {
-                let sessions = self.family(prefix)?;
-                self.look_into(&sessions)?;
-            }
-            None => self.look_into_all()?,
-        }
+        let family = self.search.session.as_deref().map(|prefix| self.family(prefix)).transpose()?;
+        self.look_into_sessions(family.as_deref())?;
         self.found.more = self.found.out_of_time || self.found.matches.len() > self.search.most;
         self.found.matches.truncate(self.search.most);
         Ok(self.found)
     }
 
-    /// A session with its subagents', in the order of lists.
-    fn family(&self, prefix: &str) -> Result<Vec<Searched>, TraceError> {
+    /// The logs of a session and its subagents.
+    fn family(&self, prefix: &str) -> Result<Vec<i64>, TraceError> {
         let session = self.trace.session(prefix)?;
-        let mut family = self.trace.subagents(&session)?;
-        family.push(session);
-        family.sort_by(|one, other| other.place().0.cmp(&one.place().0).then_with(|| one.id.cmp(&other.id)));
-        let searched = |session: &Session| -> Result<Option<Searched>, TraceError> {
-            let log = self.trace.database()?.read(|connection| db::log_of(connection, session.log))?;
-            Ok(log.map(|log| Searched { started: session.place().0, id: session.id.clone(), log }))
-        };
-        family.iter().filter_map(|session| searched(session).transpose()).collect()
+        let subagents = self.trace.subagents(&session)?;
+        Ok(std::iter::once(&session).chain(&subagents).map(|session| session.log).collect())
     }
 
-    fn look_into_all(&mut self) -> Result<(), TraceError> {
+    /// Searches the sessions that the filter selects, of these logs if any are named.
+    fn look_into_sessions(&mut self, logs: Option<&[i64]>) -> Result<(), TraceError> {
         let filter = SessionFilter { with_subagents: true, ..self.search.sessions.clone() };
         // The session that the last page ended in goes on, and then those after it.
         let mut after = self.search.after.as_ref().map(|place| (place.started, place.session.clone()));
@@ -218,10 +208,9 @@ impl Run<'_> {
         }
         while !self.is_over() {
             let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
-            let rows = self
-                .trace
-                .database()?
-                .read(|connection| db::sessions_with_logs(connection, &filter, place, SESSIONS_AT_ONCE))?;
+            let rows = self.trace.database()?.read(|connection| {
+                db::sessions_with_logs(connection, &filter, logs, place, SESSIONS_AT_ONCE)
+            })?;
             let sessions: Vec<Searched> =
                 rows.into_iter().map(|(started, id, log)| Searched { started, id, log }).collect();
             let Some(last) = sessions.last() else { break };

@@ -160,13 +160,15 @@ const WHERE: &str =
         AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
         AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
         AND (?8 IS NULL OR started < ?8 OR started = ?8 AND sessions.id > ?9)
+        AND (?11 IS NULL OR log IN (SELECT value FROM json_each(?11)))
     ORDER BY started DESC, sessions.id LIMIT ?10";
 
-/// Sessions, the latest first, that come after one in this order.
+/// Sessions, the latest first, that come after one in this order; only of these logs if any are named.
 fn listed<T>(
     connection: &Connection,
     select: &str,
     filter: &SessionFilter,
+    logs: Option<&[i64]>,
     after: Option<(Millis, &str)>,
     most: usize,
     of: impl FnMut(&Row<'_>) -> Sql<T>,
@@ -184,6 +186,7 @@ fn listed<T>(
             after.map(|(started, _)| started),
             after.map(|(_, id)| id),
             number(most as u64),
+            logs.map(|logs| json(&logs)),
         ],
         of,
     )?;
@@ -196,19 +199,20 @@ pub(crate) fn sessions(
     after: Option<(Millis, &str)>,
     most: usize,
 ) -> Sql<Vec<Session>> {
-    listed(connection, SESSION, filter, after, most, session)
+    listed(connection, SESSION, filter, None, after, most, session)
 }
 
 /// The same, with no more than a search needs: when they began, their ids, their logs.
 pub(crate) fn sessions_with_logs(
     connection: &Connection,
     filter: &SessionFilter,
+    logs: Option<&[i64]>,
     after: Option<(Millis, &str)>,
     most: usize,
 ) -> Sql<Vec<(Millis, String, IndexedLog)>> {
     let select =
         format!("SELECT {LOG_COLUMNS}, started, sessions.id FROM sessions JOIN logs ON logs.id = log");
-    listed(connection, &select, filter, after, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
+    listed(connection, &select, filter, logs, after, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
 }
 
 /// Selects sessions in which something happened. Clients leave logs without a turn and without a token when they are only opened.
