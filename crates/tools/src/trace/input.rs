@@ -105,7 +105,7 @@ impl TryFrom<String> for Moment {
     fn try_from(text: String) -> Result<Moment, String> {
         TimeSpan::parse(&text, &TimeZone::UTC).map(Moment).ok_or_else(|| {
             let shown: String = text.chars().take(60).collect();
-            format!("{shown:?} is not an ISO 8601 time such as 2026-01-02T06:38:45Z or 2026-01-02")
+            format!("{shown:?} is not an ISO 8601 time such as 2026-01-02T06:38:45Z, 2026-01-02 or 2026-01")
         })
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct SearchEventPreviewsInput {
     provider: Option<ProviderName>,
     /// Only this type.
     event_type: Option<EventType>,
-    /// Only this session: id, or its first 8 characters.
+    /// Only this session and its subagents: id, or its first 8 characters.
     session_id: Option<String>,
     /// Hash of a project, or a prefix.
     project_hash: Option<String>,
