@@ -192,8 +192,8 @@ impl From<TraceError> for CliError {
             TraceError::NoSuchSession { .. } => {
                 (Kind::Failed, Some("`tamis trace sessions` lists the sessions".to_owned()))
             }
-            TraceError::Ambiguous { matches, more, .. } => {
-                let others = if *more { ", …" } else { "" };
+            TraceError::Ambiguous { matches, count, .. } => {
+                let others = if *count > matches.len() as u64 { ", …" } else { "" };
                 (
                     Kind::Failed,
                     Some(format!("give a longer prefix; it matches {}{others}", matches.join(", "))),

@@ -20,15 +20,14 @@ pub enum TraceError {
     #[error("Session not found: {id}")]
     NoSuchSession { id: String },
     #[error(
-        "Session ID prefix '{prefix}' matches {}{} sessions. Provide more characters.",
-        if *more { "more than " } else { "" },
-        matches.len()
+        "Session ID prefix '{prefix}' matches {count} sessions. Provide more characters."
     )]
     Ambiguous {
         prefix: String,
+        /// The first of them.
         matches: Vec<String>,
-        /// Whether there are more than are named.
-        more: bool,
+        /// How many there are.
+        count: u64,
     },
     #[error("Event index {index} out of bounds for session {session} ({})", match most { Some(most) => format!("max: {most}"), None => "it has no events".to_owned() })]
     NoSuchEvent { session: String, index: u64, most: Option<u64> },

@@ -190,11 +190,11 @@ impl Trace {
             0 => Err(missing()),
             1 => Ok(rows.remove(0)),
             _ => {
-                let more = rows.len() > MOST_NAMED;
+                let count = self.database()?.read(|connection| db::count_with_prefix(connection, prefix))?;
                 rows.truncate(MOST_NAMED);
                 let matches: Result<Vec<String>, TraceError> =
                     rows.iter().map(|row| self.short_id(&row.id)).collect();
-                Err(TraceError::Ambiguous { prefix: prefix.to_owned(), matches: matches?, more })
+                Err(TraceError::Ambiguous { prefix: prefix.to_owned(), matches: matches?, count })
             }
         }
     }

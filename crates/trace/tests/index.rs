@@ -431,12 +431,33 @@ fn prefixes_and_short_ids() {
     logs.refresh();
     assert_eq!(logs.trace.short_id(ONE).unwrap(), ONE);
     match logs.trace.session("1111") {
-        Err(TraceError::Ambiguous { prefix, matches, more: false }) => {
+        Err(TraceError::Ambiguous { prefix, matches, count: 2 }) => {
             assert_eq!((prefix.as_str(), matches), ("1111", vec![ONE.to_owned(), TWO.to_owned()]));
         }
         other => panic!("{other:?}"),
     }
     for unknown in ["", "zz", "%", "1111_", "'; DROP TABLE sessions"] {
         assert!(matches!(logs.trace.session(unknown), Err(TraceError::NoSuchSession { .. })), "{unknown}");
+    }
+}
+
+#[test]
+fn an_ambiguous_prefix_says_how_many_sessions_it_matches() {
+    for sessions in [2_u32, 20, 21, 45] {
+        let logs = Logs::new();
+        for number in 0..sessions {
+            let id = format!("{number:08}-0000-4000-8000-000000000001");
+            logs.append(&format!("{id}.jsonl"), user(&id, 1, "hello"));
+        }
+        // One that another prefix begins.
+        logs.append(&format!("{ONE}.jsonl"), user(ONE, 1, "hello"));
+        logs.refresh();
+        let error = logs.trace.session("000000").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("Session ID prefix '000000' matches {sessions} sessions. Provide more characters.")
+        );
+        let TraceError::Ambiguous { matches, count, .. } = error else { panic!("{error:?}") };
+        assert_eq!((matches.len(), count), (sessions.min(20) as usize, u64::from(sessions)));
     }
 }

@@ -59,9 +59,9 @@ pub(crate) fn trace_failure(error: TraceError) -> Failure {
             let id = quoted(&id);
             stated("session_not_found", format!("Session not found: {id}"), json!({"session_id": id}), false)
         }
-        TraceError::Ambiguous { ref prefix, ref matches, more } => {
+        TraceError::Ambiguous { ref prefix, ref matches, count } => {
             let mut details = json!({"prefix": quoted(prefix), "matches": matches});
-            if more {
+            if count > matches.len() as u64 {
                 details["more_matches"] = true.into();
             }
             stated("ambiguous_session_prefix", error.to_string(), details, false)
@@ -127,7 +127,7 @@ mod tests {
                 trace_failure(TraceError::Ambiguous {
                     prefix: "fb3".to_owned(),
                     matches: ["fb3cff44", "fb3a1b2c", "fb3d9e8f"].map(str::to_owned).to_vec(),
-                    more: false,
+                    count: 3,
                 }),
                 "ambiguous_session_prefix",
                 "Session ID prefix 'fb3' matches 3 sessions. Provide more characters.",

@@ -139,6 +139,13 @@ pub(crate) fn sessions_with_prefix(connection: &Connection, prefix: &str, most: 
     statement.query_map(params![prefix, number(most as u64)], session)?.collect()
 }
 
+/// How many sessions have an id with this prefix.
+pub(crate) fn count_with_prefix(connection: &Connection, prefix: &str) -> Sql<u64> {
+    connection
+        .prepare_cached("SELECT count(*) FROM sessions WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1")?
+        .query_row([prefix], |row| count(row, 0))
+}
+
 /// The ids just before and just after one, other than those of its copies.
 pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<String>; 2]> {
     let before = connection
