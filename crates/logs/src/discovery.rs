@@ -3,7 +3,8 @@
 //! The clients' own folders are known; any other file or folder can be named. The client of a log is detected from its content (see
 //! [`crate::detection`]), since logs are copied, exported and kept anywhere.
 
-use std::collections::HashSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
@@ -111,7 +112,7 @@ impl LogSource {
 }
 
 /// By which a change is noticed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LogStamp {
     pub size: u64,
     /// Nanoseconds since 1970, or a collection's own count.
@@ -133,8 +134,18 @@ impl LogStamp {
 pub struct DiscoveredLogs {
     pub sources: Vec<LogSource>,
     pub problems: Vec<String>,
+    /// By device and file number: a file may have several names.
+    files: BTreeMap<(u64, u64), FoundFile>,
     /// Databases and folders with many sessions each.
     stores: Vec<PathBuf>,
+}
+
+/// A file under the name by which it is read: its own rather than that of a link to it, and then the first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FoundFile {
+    is_link: bool,
+    path: PathBuf,
+    stamp: LogStamp,
 }
 
 /// Looks for logs. A missing folder is not an error.
@@ -143,13 +154,16 @@ pub fn discover(locations: &LogLocations) -> DiscoveredLogs {
     for place in &locations.logs {
         match fs::metadata(place) {
             Ok(metadata) if metadata.is_dir() => walk(place, DEEPEST, &mut found),
-            Ok(metadata) => found.file(place, &metadata),
+            Ok(metadata) => found.file(place, &metadata, place.is_symlink()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => found.problems.push(format!("{}: {error}", place.display())),
         }
     }
     for place in &locations.opencode {
         found.stores.extend(opencode::stores(place));
+    }
+    for file in std::mem::take(&mut found.files).into_values() {
+        found.source(&file.path, String::new(), file.stamp);
     }
     found.list_stores();
     found.sources.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
@@ -180,7 +194,7 @@ fn walk(folder: &Path, deepest: usize, found: &mut DiscoveredLogs) {
             // A link to a folder is not followed: it may lead in a circle.
             let path = entry.path();
             if let Ok(metadata) = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() } {
-                found.file(&path, &metadata);
+                found.file(&path, &metadata, kind.is_symlink());
             }
         }
     }
@@ -192,9 +206,15 @@ fn may_be_log(name: &str) -> bool {
 }
 
 impl DiscoveredLogs {
-    fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
-        if metadata.is_file() {
-            self.source(path, String::new(), LogStamp::of(metadata));
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata, is_link: bool) {
+        if !metadata.is_file() {
+            return;
+        }
+        let file = FoundFile { is_link, path: path.to_owned(), stamp: LogStamp::of(metadata) };
+        match self.files.entry((metadata.dev(), metadata.ino())) {
+            Entry::Occupied(mut known) if file < *known.get() => drop(known.insert(file)),
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => drop(place.insert(file)),
         }
     }
 

@@ -461,3 +461,45 @@ fn an_ambiguous_prefix_says_how_many_sessions_it_matches() {
         assert_eq!((matches.len(), count), (sessions.min(20) as usize, u64::from(sessions)));
     }
 }
+
+/// Other names of a file are not other sessions, whichever way they lead to it.
+#[cfg(unix)]
+#[test]
+fn a_log_with_several_names_is_one_session() {
+    use std::os::unix::fs::symlink;
+    for name in ["a-link.jsonl", "zz-link.jsonl"] {
+        let logs = Logs::new();
+        let log = format!("{ONE}.jsonl");
+        logs.append(&log, session(ONE, 1));
+        symlink(logs.path(&log), logs.path(name)).unwrap();
+        symlink(name, logs.path("link-to-a-link.jsonl")).unwrap();
+        fs::create_dir(logs.path("deeper")).unwrap();
+        fs::hard_link(logs.path(&log), logs.path("deeper").join(&log)).unwrap();
+        symlink(logs.path("gone.jsonl"), logs.path("broken.jsonl")).unwrap();
+        // The only name in this folder of a log elsewhere.
+        let elsewhere = logs.folder.path().join("elsewhere.jsonl");
+        fs::write(&elsewhere, session(TWO, 1)).unwrap();
+        symlink(&elsewhere, logs.path(&format!("{TWO}.jsonl"))).unwrap();
+        logs.refresh();
+        let sessions = logs.trace.sessions(&SessionFilter::default(), None, 100).unwrap();
+        let mut ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [ONE, TWO], "beside {name}");
+        let names: Vec<String> = logs.trace.logs().unwrap().into_iter().map(|log| log.source.path).collect();
+        assert!(names.iter().all(|name| !name.contains("link")), "a file's own name is shown: {names:?}");
+    }
+}
+
+/// A folder that is named twice, once by a link to it.
+#[cfg(unix)]
+#[test]
+fn a_folder_with_two_names_is_read_once() {
+    let logs = Logs::new();
+    logs.append(&format!("{ONE}.jsonl"), session(ONE, 1));
+    let (folder, link) = (logs.folder.path().join("logs"), logs.folder.path().join("link"));
+    std::os::unix::fs::symlink(&folder, &link).unwrap();
+    let locations = LogLocations::only(vec![folder.clone(), link, folder.join(format!("{ONE}.jsonl"))]);
+    let trace = Trace::new(locations, DataDir::at(logs.folder.path().join("data")));
+    trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(trace.sessions(&SessionFilter::default(), None, 100).unwrap().len(), 1);
+}
