@@ -72,6 +72,9 @@ impl Redacted {
     }
 }
 
+/// Characters of a member's start that are worth showing.
+const LEAST_START: usize = 60;
+
 impl Redacted<Value> {
     /// A member of an object, or null.
     pub fn member(&self, name: &str) -> Redacted<Value> {
@@ -98,7 +101,8 @@ impl Redacted<Value> {
     }
 
     /// JSON of at most `max_chars` characters: as it is if it is short. Otherwise, of an object, the first of the `main`
-    /// members that it has, cut to what fits, and then the others that fit whole, the shortest first.
+    /// members that it has, cut to what fits, and then the others that fit whole, the shortest first; what is left goes to the
+    /// start of the next one, if that is worth a look.
     pub fn summarise(&self, main: &[&str], max_chars: usize) -> Redacted<Value> {
         let fits = |value: &Value| value.to_string().chars().count() <= max_chars;
         if fits(self) {
@@ -121,6 +125,7 @@ impl Redacted<Value> {
             let short = fitted(text_of(value), left);
             match (rank, short.is_empty()) {
                 (0, false) => shown[name.as_str()] = short.into(),
+                (_, false) if short.chars().count() >= LEAST_START => shown[name.as_str()] = short.into(),
                 (0, true) => {
                     return Redacted(fitted(self.to_string().into(), max_chars.saturating_sub(2)).into());
                 }

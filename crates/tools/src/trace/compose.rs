@@ -13,7 +13,7 @@ use super::call::TraceCall;
 use super::failure::trace_failure;
 use super::page::{fitting, size, text_size};
 use super::show::time;
-use super::summary::{key_actions, outcome, step_summary, step_tokens, turn_stats};
+use super::summary::{TELLING, key_actions, outcome, step_summary, step_tokens, turn_stats};
 use crate::Failure;
 
 /// Turn; step, from 1, or 0 for what the turn begins with; slot; byte of the slot's text.
@@ -195,7 +195,7 @@ impl Composer<'_> {
         ]);
         let arguments = match self.depth {
             Depth::Whole => call.arguments.clone(),
-            _ => call.arguments.shorten(CUT),
+            _ => call.arguments.summarise(TELLING, CUT),
         };
         let mut text = None;
         // JSON that is too large for an answer is given as its text, in parts.

@@ -132,6 +132,35 @@ fn steps_pair_calls_with_results_and_cut_them() {
 }
 
 #[test]
+fn arguments_in_steps_have_500_characters_of_json_and_no_member_of_our_own() {
+    let long = |letter: &str| letter.repeat(4_000);
+    let many: serde_json::Map<String, Value> =
+        (0..200).map(|number| (format!("member_{number}"), json!(number))).collect();
+    for arguments in [
+        json!({"content": long("c"), "file_path": "/a"}),
+        json!({"file_path": "/a", "old_string": long("\n"), "new_string": long("\"")}),
+        json!({"command": long("\u{1}")}),
+        json!({"query": long("漢")}),
+        json!({"edits": vec![json!({"old": "o", "new": "n"}); 300]}),
+        json!({"todos": [{"content": long("t")}], "url": "https://example.com"}),
+        Value::Object(many),
+        json!(long("text")),
+        json!(vec![1; 2_000]),
+    ] {
+        let log = Log::new(ID, START).user("go").tool("Tool", arguments.clone(), "done", false);
+        let answer = details(&Fixture::new(&[log]), json!({"detail_level": "steps"}));
+        let shown = &answer["turns"][0]["steps"][0]["tools"][0]["call"]["arguments"];
+        let length = shown.to_string().chars().count();
+        assert!((400..=500).contains(&length), "{length}: {shown}");
+        let names = |value: &Value| -> Vec<String> {
+            value.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+        };
+        let known = names(&arguments);
+        assert!(names(shown).iter().all(|name| known.contains(name)), "{shown}");
+    }
+}
+
+#[test]
 fn an_event_is_returned_in_full() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let mut calls = Vec::new();
