@@ -1,5 +1,7 @@
 //! What the session tools take, as JSON may write it.
 
+use std::ops::RangeInclusive;
+
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,6 +9,8 @@ use tamis_clients::Client;
 use tamis_logs::event::EventKind;
 use tamis_trace::{SessionFilter, TimeSpan, TraceSearchMode};
 
+use super::failure::invalid_parameter;
+use crate::Failure;
 pub(crate) use crate::input::Whole;
 
 /// The most items on a page.
@@ -116,14 +120,32 @@ pub(crate) fn session_filter(
     project_hash: Option<String>,
     since: Option<Moment>,
     until: Option<Moment>,
-) -> SessionFilter {
-    SessionFilter {
+) -> Result<SessionFilter, Failure> {
+    let filter = SessionFilter {
         provider: provider.map(Client::from),
         project: project_hash.filter(|hash| !hash.is_empty()),
         since: since.map(|moment| moment.0.first),
         until: until.map(|moment| moment.0.last),
         ..SessionFilter::default()
+    };
+    match filter.since.zip(filter.until) {
+        Some((since, until)) if since > until => {
+            Err(invalid_parameter("until", "it is before since, so no session can match"))
+        }
+        _ => Ok(filter),
     }
+}
+
+/// A range of tokens; open where it is not given.
+pub(crate) fn token_range(
+    least: Option<Whole<0>>,
+    most: Option<Whole<0>>,
+) -> Result<RangeInclusive<u64>, Failure> {
+    let (least, most) = (least.map_or(0, |least| least.0), most.map_or(u64::MAX, |most| most.0));
+    if least > most {
+        return Err(invalid_parameter("max_tokens", "it is less than min_tokens, so nothing can match"));
+    }
+    Ok(least..=most)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::{Limit, Moment, ProviderName, session_filter};
+use super::input::{Limit, Moment, ProviderName, session_filter, token_range};
 use super::page::{Answer, LIST, Page};
 use super::summary::session_json;
 use crate::Failure;
@@ -74,13 +74,12 @@ impl TraceTool for ListSessions {
 fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
-    let tokens =
-        (input.min_tokens.map_or(0, |least| least.0), input.max_tokens.map_or(u64::MAX, |most| most.0));
-    let mut filter = session_filter(input.provider, input.project_hash, input.since, input.until);
+    let tokens = token_range(input.min_tokens, input.max_tokens)?;
+    let mut filter = session_filter(input.provider, input.project_hash, input.since, input.until)?;
     filter.with_subagents = input.include_subagents.unwrap_or(false);
-    let binding = Binding::new(ListSessions::NAME, &(&filter, tokens));
+    let binding = Binding::new(ListSessions::NAME, &(&filter, &tokens));
     let after: Option<(Millis, String)> = binding.read(input.cursor.as_deref())?;
-    let in_range = |listed: &ListedSession| (tokens.0..=tokens.1).contains(&listed.total_tokens);
+    let in_range = |listed: &ListedSession| tokens.contains(&listed.total_tokens);
     let listed = call.trace.list_sessions(&filter, after, limit + 1, &in_range, &|| call.is_cancelled());
     let listed = listed.map_err(trace_failure)?;
     let mut page = Page::new(LIST, 0);

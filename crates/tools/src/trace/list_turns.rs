@@ -12,7 +12,7 @@ use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::Limit;
+use super::input::{Limit, token_range};
 use super::page::{Answer, LIST, Page};
 use super::summary::{tokens, turn_json};
 use crate::Failure;
@@ -70,12 +70,11 @@ fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
     let (limit, note) = Limit::of(input.limit, 20);
     let session = call.session(&input.session_id)?;
     let only_failed = input.only_failed.unwrap_or(false);
-    let least = input.min_tokens.map_or(0, |least| least.0);
-    let most = input.max_tokens.map_or(u64::MAX, |most| most.0);
-    let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, least, most));
+    let tokens_in = token_range(input.min_tokens, input.max_tokens)?;
+    let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, &tokens_in));
     let from = binding.read(input.cursor.as_deref())?.unwrap_or(0);
     let matches = |turn: &Turn| {
-        (least..=most).contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
+        tokens_in.contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
     };
     let mut page = Page::new(LIST, 200);
     let next = put_turns(call, &session, from..=u64::MAX, &mut page, limit, |turn| {

@@ -11,7 +11,7 @@ use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
-use super::input::{EventType, Limit, Moment, ProviderName, QueryMode, session_filter};
+use super::input::{EventType, Limit, Moment, ProviderName, QueryMode, session_filter, token_range};
 use super::page::{Answer, Page, of_search};
 use super::preview;
 use super::show::event_json;
@@ -73,7 +73,8 @@ fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answe
     if input.only_failed == Some(true) && !matches!(input.event_type, None | Some(EventType::ToolResult)) {
         return Err(invalid_parameter("only_failed", "only events of the type ToolResult can have failed"));
     }
-    let mut sessions = session_filter(input.provider, input.project_hash, input.since, input.until);
+    token_range(input.min_tokens, input.max_tokens)?;
+    let mut sessions = session_filter(input.provider, input.project_hash, input.since, input.until)?;
     sessions.least_tokens = input.min_tokens.map(|least| least.0);
     sessions.most_tokens = input.max_tokens.map(|most| most.0);
     let session = input.session_id.filter(|id| !id.is_empty());

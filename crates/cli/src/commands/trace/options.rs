@@ -77,6 +77,12 @@ pub(crate) struct Which {
 impl WhichSessions {
     pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
         let project = self.project.as_ref().map(|project| project_hash(trace, project)).transpose()?;
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && since > until
+        {
+            return Err(CliError::usage("--until is before --since, so no session can match")
+                .hint("a date is the whole day: `--since 2026-01-31 --until 2026-01-31` selects one day"));
+        }
         Ok(SessionFilter {
             provider: self.provider,
             project,
@@ -90,6 +96,11 @@ impl WhichSessions {
 impl Which {
     /// The filter, but for the tokens, which [`Which::allows`] checks: those of subagents count too.
     pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
+        if let (Some(least), Some(most)) = (self.min_tokens, self.max_tokens)
+            && least > most
+        {
+            return Err(CliError::usage("--max-tokens is less than --min-tokens, so no session can match"));
+        }
         self.sessions.filter(trace)
     }
 
@@ -137,6 +148,11 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
         _ => Err(CliError::failed(anyhow::anyhow!("no session was started in `{named}`"))
             .hint("`tamis trace projects` lists the projects")),
     }
+}
+
+/// The most items that are printed, at least one.
+pub(crate) fn limit(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|limit| *limit > 0).ok_or_else(|| "expected a number, 1 or more".to_owned())
 }
 
 pub(crate) fn since(text: &str) -> Result<Millis, String> {
