@@ -35,7 +35,7 @@ pub(crate) struct ReachCommand {
     #[arg(long, value_name = "TIME", value_parser = options::since)]
     since: Option<Millis>,
     /// Maximum number of sessions of each client, latest first
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = options::limit)]
     limit: usize,
     /// Seconds for each client, after which no further session is replayed
     #[arg(long, value_name = "N", default_value_t = 30)]

@@ -19,14 +19,8 @@ pub(crate) struct EventCommand {
 }
 
 pub(crate) fn run(arguments: &EventCommand) -> CliResult {
-    let both = || {
-        let (session, index) = arguments.session.rsplit_once(':')?;
-        Some((session, index.parse().ok()?))
-    };
-    let named = arguments.index.map(|index| (arguments.session.as_str(), index)).or_else(both);
-    let (session, index) = named.ok_or_else(|| {
-        CliError::usage("no event index given")
-            .hint("pass it as in `tamis trace event SESSION INDEX`; `tamis trace search` and `tamis trace turns` print the numbers")
+    let (session, index) = named(arguments).map_err(|error| {
+        error.hint("pass it as in `tamis trace event SESSION INDEX`; `tamis trace search` and `tamis trace turns` print the numbers")
     })?;
     let trace = arguments.source.open()?;
     let session = trace.session(session)?;
@@ -53,6 +47,25 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     print::columns(&head)?;
     print::line("")?;
     print::line(body(event.kind, payload))
+}
+
+/// The session, and the index of the event in it.
+fn named(arguments: &EventCommand) -> Result<(&str, u64), CliError> {
+    if let Some(index) = arguments.index {
+        return Ok((&arguments.session, index));
+    }
+    let (session, index) = arguments
+        .session
+        .rsplit_once(':')
+        .filter(|(_, index)| !index.is_empty())
+        .ok_or_else(|| CliError::usage("no event index given"))?;
+    match index.parse() {
+        Ok(number) => Ok((session, number)),
+        Err(_) => {
+            let index = escape::line(index);
+            Err(CliError::usage(format!("invalid event index `{index}`: expected a number, 0 or more")))
+        }
+    }
 }
 
 /// The long part of an event.

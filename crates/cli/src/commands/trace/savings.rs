@@ -7,7 +7,7 @@ use tamis_savings::{ReplayedResult, SavingsOptions, SavingsPart, SavingsReport, 
 use tamis_sieve::{Sieve, SieveSettings};
 
 use super::indexing;
-use super::options::{Source, Which};
+use super::options::{self, Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::progress::ProgressLine;
@@ -24,7 +24,7 @@ pub(crate) struct SavingsCommand {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Maximum number of sessions, latest first
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = options::limit)]
     limit: usize,
     /// Cut lines that score below this, 0 to 1 [default: that of the tools]
     #[arg(long, value_name = "0..1", value_parser = threshold)]

@@ -7,7 +7,7 @@ use tamis_logs::event::{EventKind, strings_of};
 use tamis_redact::{Redacted, excerpt_around};
 use tamis_trace::{CompiledQuery, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
-use super::options::{Source, Which};
+use super::options::{self, Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
@@ -38,7 +38,7 @@ pub(crate) struct SearchCommand {
     #[arg(long)]
     failed: bool,
     /// Maximum number of matches
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = options::limit)]
     limit: usize,
     #[command(flatten)]
     source: Source,

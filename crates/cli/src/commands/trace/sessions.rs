@@ -2,7 +2,7 @@ use clap::Args;
 use serde_json::json;
 use tamis_trace::{ListedSession, SessionFilter};
 
-use super::options::{Source, Which};
+use super::options::{self, Source, Which};
 use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
@@ -25,7 +25,7 @@ pub(crate) struct Sessions {
     #[arg(long, help_heading = "Which sessions")]
     empty: bool,
     /// Maximum number of sessions
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Which sessions")]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = options::limit, help_heading = "Which sessions")]
     limit: usize,
 }
 

@@ -2,7 +2,7 @@ use clap::Args;
 use serde_json::json;
 use tamis_trace::Turn;
 
-use super::options::Source;
+use super::options::{self, Source};
 use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
@@ -17,7 +17,7 @@ pub(crate) struct Turns {
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// Maximum number of turns
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = options::limit)]
     limit: usize,
     #[command(flatten)]
     source: Source,
