@@ -189,6 +189,33 @@ pub struct LoggedResult<'a> {
     pub failed: bool,
 }
 
+impl LoggedResult<'_> {
+    /// Whether the person did not let the call happen. Clients report that as an error of the tool.
+    pub fn is_declined(&self) -> bool {
+        let text = output_of(&self.content);
+        DECLINED.iter().any(|words| text.starts_with(words))
+    }
+
+    /// Whether the tool failed. What the person declined is no failure.
+    pub fn tool_failed(&self) -> bool {
+        self.failed && !self.is_declined()
+    }
+}
+
+/// How results begin that a person, and no tool, gave.
+const DECLINED: &[&str] = &[
+    "The user doesn't want to",
+    "The user doesn’t want to",
+    "[Request interrupted by user",
+    "User rejected",
+    "The user rejected",
+    "User denied",
+    "Tool execution was rejected by the user",
+    "[Operation Cancelled]",
+    "exec command rejected by user",
+    "patch rejected by user",
+];
+
 /// Something long, as the log has it.
 #[derive(Clone, Debug)]
 pub enum Content<'a> {

@@ -16,7 +16,7 @@ pub(crate) use call_counts::*;
 pub(crate) use sessions::*;
 
 /// The version in the index's name. Raise it when what is stored changes: the index is then rebuilt.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 pub(crate) const COMPONENTS: &[Component] = &[Component {
     name: "trace",

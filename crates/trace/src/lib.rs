@@ -27,6 +27,7 @@ mod segment;
 mod session;
 mod session_list;
 mod status;
+mod step_boundaries;
 mod steps;
 mod summary;
 mod time_span;

@@ -1,22 +1,31 @@
-//! A session's turns as steps: the agent's reasoning, messages and tool calls between two sets of tool results.
+//! A session's turns as steps, as `step_boundaries` divides them.
+//!
+//! A step is given when all its calls have results: a result may be logged after the next step has begun.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 use serde_json::Value;
-use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, Millis};
+use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
 use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
 
 use crate::accounting::UsageAccount;
 use crate::error::TraceError;
 use crate::session::Session;
+use crate::step_boundaries::StepBoundaries;
 use crate::trace::Trace;
+
+/// Bytes of steps that wait for results. Beyond, the oldest is given without: a turn may be larger than memory.
+const MOST_HELD: usize = 32 << 20;
+/// Bytes of an event besides its texts, roughly.
+const EVENT_BYTES: usize = 200;
 
 /// A tool's call with its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolStep {
-    /// `None` when the call was in an earlier step, or the log lacks it.
+    /// `None` when the call was in an earlier turn, or the log lacks it.
     pub call: Option<CallStep>,
     pub result: Option<ResultStep>,
 }
@@ -36,30 +45,41 @@ pub struct ResultStep {
     #[serde(rename = "event_index")]
     pub event: u64,
     pub content: Redacted,
+    /// As the log has it: clients report a call that the person declined as an error, too.
     #[serde(rename = "is_error")]
     pub failed: bool,
+    /// Whether the person declined the call, which is no failure of the tool.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub declined: bool,
+}
+
+impl ResultStep {
+    pub fn tool_failed(&self) -> bool {
+        self.failed && !self.declined
+    }
 }
 
 /// One step of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnStep {
     pub index: u64,
+    /// Whether it is a subagent's, whose conversation is in the session's own log.
+    pub sidechain: bool,
     pub first_event: u64,
     pub at: Option<Millis>,
+    /// What a subagent was told to do.
+    pub prompts: Vec<Redacted>,
     pub reasoning: Vec<Redacted>,
     pub messages: Vec<Redacted>,
     pub notes: Vec<Redacted>,
     pub tools: Vec<ToolStep>,
     /// Used by the requests that are reported in this step.
     pub tokens: Tokens,
-    /// Events of subagents inside the session's own log.
-    pub sidechain_events: u64,
 }
 
 impl TurnStep {
     pub fn failed_tools(&self) -> u64 {
-        self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(|result| result.failed)).count()
-            as u64
+        self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(ResultStep::tool_failed)).count() as u64
     }
 
     pub fn tool_calls(&self) -> u64 {
@@ -68,16 +88,12 @@ impl TurnStep {
 
     /// The text that describes it best: a message, or else what there is.
     pub fn first_text(&self) -> Option<&Redacted> {
-        self.messages.first().or(self.reasoning.first()).or(self.notes.first())
+        self.messages.first().or(self.reasoning.first()).or(self.prompts.first()).or(self.notes.first())
     }
 
-    fn is_empty(&self) -> bool {
-        self.reasoning.is_empty()
-            && self.messages.is_empty()
-            && self.notes.is_empty()
-            && self.tools.is_empty()
-            && self.sidechain_events == 0
-            && self.tokens.is_zero()
+    /// Whether a call of it has no result.
+    fn has_open_call(&self) -> bool {
+        self.tools.iter().any(|tool| tool.result.is_none())
     }
 }
 
@@ -112,9 +128,11 @@ impl Trace {
             turn: turn.number,
             first_event: first,
             max_chars,
-            step: None,
+            boundaries: StepBoundaries::default(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            open: [None; 2],
             next_step: 0,
-            between: true,
             account: UsageAccount::default(),
         };
         if turn.preview.is_empty() {
@@ -141,15 +159,24 @@ impl Trace {
     }
 }
 
+/// A step that is not given yet, with its bytes.
+struct HeldStep {
+    step: TurnStep,
+    bytes: usize,
+}
+
 struct Builder {
     turn: u64,
     /// The first event of the first turn.
     first_event: u64,
     max_chars: usize,
-    step: Option<TurnStep>,
+    boundaries: StepBoundaries,
+    /// Steps in order, whose indexes follow on one another.
+    held: VecDeque<HeldStep>,
+    held_bytes: usize,
+    /// The indexes of the steps that go on: the agent's own, and a subagent's.
+    open: [Option<u64>; 2],
     next_step: u64,
-    /// Whether the agent's next act begins a step.
-    between: bool,
     account: UsageAccount,
 }
 
@@ -157,82 +184,162 @@ type Visit<'v> = dyn FnMut(TurnPart) -> ControlFlow<()> + 'v;
 
 impl Builder {
     fn take(&mut self, number: u64, event: &LogEvent<'_>, visit: &mut Visit<'_>) -> ControlFlow<()> {
-        let kind = event.kind();
         let sidechain = event.stream == EventStream::Sidechain;
-        if kind.begins_turn() && !sidechain {
+        if event.kind().begins_turn() && !sidechain {
             return self.begin_turn(number, event, visit);
         }
-        let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
-        if acts && !sidechain && self.between {
-            self.finish(visit)?;
-            self.between = false;
+        if self.boundaries.begins_step(event) {
+            self.begin_step(number, event);
         }
-        let max = self.max_chars;
+        self.put(number, event);
+        self.give(false, visit)
+    }
+
+    fn begin_step(&mut self, number: u64, event: &LogEvent<'_>) {
+        let sidechain = event.stream == EventStream::Sidechain;
         let index = self.next_step;
-        let step = self.step.get_or_insert_with(|| TurnStep {
-            index,
-            first_event: number,
-            at: event.at,
-            ..TurnStep::default()
-        });
-        match &event.body {
+        let step =
+            TurnStep { index, sidechain, first_event: number, at: event.at, ..TurnStep::default() };
+        self.held.push_back(HeldStep { step, bytes: 0 });
+        self.open[usize::from(sidechain)] = Some(index);
+        self.next_step += 1;
+    }
+
+    /// Puts an event into its step.
+    fn put(&mut self, number: u64, event: &LogEvent<'_>) {
+        if let EventBody::ToolResult(result) = &event.body
+            && let Some((held, tool)) = self.waiting_call(result, event.stream)
+        {
+            let given = self.result(number, result);
+            let bytes = given.content.len();
+            self.held[held].step.tools[tool].result = Some(given);
+            return self.add_bytes(held, bytes);
+        }
+        let sidechain = usize::from(event.stream == EventStream::Sidechain);
+        let held = self.open[sidechain].and_then(|index| self.place_of(index));
+        let held = match held {
+            Some(held) => held,
+            // It was given already, since too much waited behind it.
+            None if self.open[sidechain].is_some() => {
+                self.begin_step(number, event);
+                self.held.len() - 1
+            }
+            None => return,
+        };
+        let bytes = match &event.body {
             EventBody::TokenUsage(report) => {
                 let entry = self.account.take(report, event.at);
-                step.tokens = step.tokens.plus(entry.added).minus(entry.taken);
+                let tokens = &mut self.held[held].step.tokens;
+                *tokens = tokens.plus(entry.added).minus(entry.taken);
+                0
             }
-            _ if sidechain => step.sidechain_events += 1,
             EventBody::ToolCall(call) => {
-                let call = CallStep {
-                    event: number,
-                    name: Redacted::from(&*call.name),
-                    id: call.id.as_ref().map(|id| id.clone().into_owned()),
-                    arguments: Redacted::new(call.arguments.to_value()),
-                };
-                step.tools.push(ToolStep { call: Some(call), result: None });
+                let (call, bytes) = call_step(number, call);
+                self.held[held].step.tools.push(ToolStep { call: Some(call), result: None });
+                bytes
             }
             EventBody::ToolResult(result) => {
-                self.between = true;
-                let of = |call: &CallStep| call.id.as_deref() == result.id.as_deref();
-                let open = step
-                    .tools
-                    .iter_mut()
-                    .find(|tool| tool.result.is_none() && tool.call.as_ref().is_some_and(of));
-                let content = excerpt(&result.content.to_text(), max);
-                let result = ResultStep { event: number, content, failed: result.failed };
-                match open {
-                    Some(tool) => tool.result = Some(result),
-                    None => step.tools.push(ToolStep { call: None, result: Some(result) }),
-                }
+                let result = self.result(number, result);
+                let bytes = result.content.len();
+                self.held[held].step.tools.push(ToolStep { call: None, result: Some(result) });
+                bytes
             }
-            text => {
-                let texts = match kind {
+            body => {
+                let text = match body.content() {
+                    Some(content) => excerpt(&content.to_text(), self.max_chars),
+                    None => excerpt(&body.prompt(), self.max_chars),
+                };
+                let bytes = text.len();
+                let step = &mut self.held[held].step;
+                let texts = match event.kind() {
                     EventKind::Reasoning => &mut step.reasoning,
                     EventKind::Message => &mut step.messages,
+                    EventKind::User | EventKind::SlashCommand => &mut step.prompts,
                     _ => &mut step.notes,
                 };
-                texts.extend(text.content().map(|content| excerpt(&content.to_text(), max)));
+                texts.push(text);
+                bytes
             }
+        };
+        self.add_bytes(held, bytes);
+    }
+
+    fn add_bytes(&mut self, held: usize, bytes: usize) {
+        self.held[held].bytes += bytes + EVENT_BYTES;
+        self.held_bytes += bytes + EVENT_BYTES;
+    }
+
+    fn result(&self, number: u64, result: &LoggedResult<'_>) -> ResultStep {
+        ResultStep {
+            event: number,
+            content: excerpt(&result.content.to_text(), self.max_chars),
+            failed: result.failed,
+            declined: result.is_declined(),
         }
-        ControlFlow::Continue(())
+    }
+
+    /// The call that a result belongs to: its step among those held, and its place in that. A result without an id belongs to
+    /// the step that goes on.
+    fn waiting_call(&self, result: &LoggedResult<'_>, stream: EventStream) -> Option<(usize, usize)> {
+        let sidechain = stream == EventStream::Sidechain;
+        let open = self.open[usize::from(sidechain)];
+        let steps = self.held.iter().enumerate().rev().filter(|(_, held)| {
+            held.step.sidechain == sidechain && (result.id.is_some() || Some(held.step.index) == open)
+        });
+        steps.map(|(place, held)| {
+            let waits = |tool: &ToolStep| {
+                tool.result.is_none()
+                    && tool.call.as_ref().is_some_and(|call| call.id.as_deref() == result.id.as_deref())
+            };
+            Some((place, held.step.tools.iter().position(waits)?))
+        })
+        .find_map(|found| found)
+    }
+
+    /// Where a step is among those held.
+    fn place_of(&self, index: u64) -> Option<usize> {
+        let first = self.held.front()?.step.index;
+        usize::try_from(index.checked_sub(first)?).ok().filter(|place| *place < self.held.len())
     }
 
     fn begin_turn(&mut self, number: u64, event: &LogEvent<'_>, visit: &mut Visit<'_>) -> ControlFlow<()> {
         self.finish(visit)?;
         self.turn += u64::from(number != self.first_event);
+        self.boundaries = StepBoundaries::default();
+        self.open = [None; 2];
         self.next_step = 0;
-        self.between = true;
         let user = excerpt(&event.body.prompt(), self.max_chars);
         visit(TurnPart::Turn { number: self.turn, first_event: number, at: event.at, user })
     }
 
-    /// Visits the open step.
-    fn finish(&mut self, visit: &mut Visit<'_>) -> ControlFlow<()> {
-        match self.step.take() {
-            Some(step) if !step.is_empty() => {
-                self.next_step += 1;
-                visit(TurnPart::Step { turn: self.turn, step })
+    /// Visits the steps that nothing can be added to, or all of them.
+    fn give(&mut self, all: bool, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        while let Some(HeldStep { step, .. }) = self.held.front() {
+            let waits = self.open.contains(&Some(step.index)) || step.has_open_call();
+            if !all && waits && self.held_bytes <= MOST_HELD {
+                break;
             }
-            _ => ControlFlow::Continue(()),
+            if let Some(HeldStep { step, bytes }) = self.held.pop_front() {
+                self.held_bytes -= bytes;
+                visit(TurnPart::Step { turn: self.turn, step })?;
+            }
         }
+        ControlFlow::Continue(())
     }
+
+    /// Visits all steps of the turn that were not visited yet.
+    fn finish(&mut self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        self.give(true, visit)
+    }
+}
+
+/// A call with its bytes.
+fn call_step(number: u64, call: &LoggedCall<'_>) -> (CallStep, usize) {
+    let step = CallStep {
+        event: number,
+        name: Redacted::from(&*call.name),
+        id: call.id.as_ref().map(|id| id.clone().into_owned()),
+        arguments: Redacted::new(call.arguments.to_value()),
+    };
+    (step, call.arguments.size())
 }

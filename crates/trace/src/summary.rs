@@ -12,6 +12,7 @@ use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
 
 use crate::accounting::UsageAccount;
+use crate::step_boundaries::{StepBoundaries, is_act};
 
 /// Letters of a text that is only shown in a list.
 pub(crate) const PREVIEW_CHARS: usize = 200;
@@ -79,8 +80,7 @@ pub struct SessionSummary {
     pub turns: u64,
     pub failed_tools: u64,
     turn: Option<Turn>,
-    /// Whether the last event of the turn was a tool's result, so that the agent's next act begins a step.
-    between_steps: bool,
+    boundaries: StepBoundaries,
     open_calls: Vec<(String, String)>,
     #[serde(skip)]
     pub account: UsageAccount,
@@ -157,13 +157,12 @@ impl SessionSummary {
         self.turn =
             Some(Turn { number: self.turns, first_event: index, at, ended: at, preview, ..Turn::default() });
         self.turns += 1;
-        self.between_steps = true;
+        self.boundaries = StepBoundaries::default();
     }
 
     fn within_turn(&mut self, index: u64, event: &LogEvent<'_>) {
-        let acts = matches!(event.kind(), EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
         let sidechain = event.stream == EventStream::Sidechain;
-        if self.turn.is_none() && acts {
+        if self.turn.is_none() && is_act(event.kind()) {
             self.open_turn(index, event.at, Redacted::default());
         }
         let reported = match &event.body {
@@ -184,9 +183,10 @@ impl SessionSummary {
                 false
             }
             EventBody::ToolResult(result) => {
-                self.result_of(result.id.as_deref(), &result.content, result.failed);
-                self.failed_tools += u64::from(result.failed);
-                result.failed
+                let failed = result.tool_failed();
+                self.result_of(result.id.as_deref(), &result.content, failed);
+                self.failed_tools += u64::from(failed);
+                failed
             }
             _ => false,
         };
@@ -206,15 +206,9 @@ impl SessionSummary {
             turn.tools.insert(preview(&call.name, TOOL_CHARS));
         }
         turn.tool_calls += u64::from(event.kind() == EventKind::ToolCall);
-        if !sidechain {
-            if acts && self.between_steps {
-                turn.steps += 1;
-                self.between_steps = false;
-            }
-            if event.kind() == EventKind::ToolResult {
-                self.between_steps = true;
-            }
-        }
+        // A turn's first event, the person's words, is in no step.
+        let begins_turn = event.kind().begins_turn() && !sidechain;
+        turn.steps += u64::from(!begins_turn && self.boundaries.begins_step(event));
     }
 
     fn result_of(&mut self, id: Option<&str>, content: &Content<'_>, failed: bool) {

@@ -26,10 +26,11 @@ const LEAST_PART: usize = 2_000;
 /// Members' names and punctuation around a piece.
 const FRAME: usize = 40;
 
-const REASONING: u64 = 1;
-const MESSAGE: u64 = 2;
-const NOTES: u64 = 3;
-const TOOLS: u64 = 4;
+const PROMPT: u64 = 1;
+const REASONING: u64 = 2;
+const MESSAGE: u64 = 3;
+const NOTES: u64 = 4;
+const TOOLS: u64 = 5;
 
 /// How much of a step is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,6 +157,7 @@ impl Composer<'_> {
             return Ok(self.put_step(turn, number, summary));
         }
         let texts = [
+            (PROMPT, "prompt", &step.prompts),
             (REASONING, "reasoning", &step.reasoning),
             (MESSAGE, "message", &step.messages),
             (NOTES, "notes", &step.notes),
@@ -176,10 +178,13 @@ impl Composer<'_> {
                 flow = self.put((turn, number, slot), piece, Some(step));
             }
             if let (ControlFlow::Continue(()), Some(result)) = (flow, &tool.result) {
-                let members = Map::from_iter([
+                let mut members = Map::from_iter([
                     ("event_index".to_owned(), result.event.into()),
                     ("is_error".to_owned(), result.failed.into()),
                 ]);
+                if result.declined {
+                    members.insert("declined".to_owned(), true.into());
+                }
                 let text = Some(("content", result.content.clone()));
                 let piece = Piece { place: Place::Tool(index, "result"), members, text };
                 flow = self.put((turn, number, slot + 1), piece, Some(step));
@@ -357,8 +362,8 @@ impl Composer<'_> {
         if self.start > (turn, step.index + 1, 0, 0) {
             head["continued"] = true.into();
         }
-        if step.sidechain_events > 0 {
-            head["sidechain_events"] = step.sidechain_events.into();
+        if step.sidechain {
+            head["sidechain"] = true.into();
         }
         Some(head)
     }

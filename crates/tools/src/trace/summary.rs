@@ -123,7 +123,7 @@ pub(crate) fn step_summary(step: &TurnStep) -> Value {
         .map(|call| call.name.shorten(60))
         .take(20)
         .collect();
-    json!({
+    let mut line = json!({
         "step_index": step.index,
         "first_event": step.first_event,
         "summary": summary,
@@ -131,12 +131,17 @@ pub(crate) fn step_summary(step: &TurnStep) -> Value {
         "tool_calls": step.tool_calls(),
         "failed_tools": step.failed_tools(),
         "tokens": step_tokens(step),
-    })
+    });
+    if step.sidechain {
+        line["sidechain"] = true.into();
+    }
+    line
 }
 
 fn tool(tool: &ToolStep) -> String {
     let state = match &tool.result {
         None => "no result",
+        Some(result) if result.declined => "declined",
         Some(result) if result.failed => "failed",
         Some(_) => "ok",
     };

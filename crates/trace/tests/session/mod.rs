@@ -81,6 +81,29 @@ impl Log {
         self
     }
 
+    /// A result that is logged later, or whose call is not in the log: of the call with this number, from 1.
+    pub(crate) fn answers(&mut self, call: u64, text: &str, failed: bool) -> &mut Log {
+        let calls = std::mem::replace(&mut self.calls, call);
+        self.result(text, failed).calls = calls;
+        self
+    }
+
+    /// The client's own words.
+    pub(crate) fn notes(&mut self, text: &str) -> &mut Log {
+        self.line(json!({"type": "system", "subtype": "informational", "content": text}));
+        self
+    }
+
+    /// The client's summary.
+    pub(crate) fn sums_up(&mut self, text: &str) -> &mut Log {
+        self.line(json!({"type": "summary", "summary": text, "leafUuid": "l"}));
+        self
+    }
+
+    pub(crate) fn commands(&mut self, command: &str) -> &mut Log {
+        self.user(&format!("<command-name>{command}</command-name><command-args></command-args>"))
+    }
+
     pub(crate) fn gets(&mut self, text: &str) -> &mut Log {
         self.result(text, false)
     }

@@ -200,9 +200,15 @@ fn step_json(step: &TurnStep, level: Level) -> Value {
         "failed_tools": step.failed_tools(),
         "tokens": render::tokens_json(step.tokens),
     });
+    if step.sidechain {
+        value["sidechain"] = true.into();
+    }
     if level == Level::Turns {
         value["summary"] = Value::String(outline(step));
         return value;
+    }
+    if step.sidechain {
+        value["prompts"] = json!(step.prompts);
     }
     value["reasoning"] = json!(step.reasoning);
     value["messages"] = json!(step.messages);
@@ -240,7 +246,8 @@ fn of_part(part: &TurnPart, level: Level, session: &str) -> String {
                 0 => String::new(),
                 total => format!("  ({} tokens)", print::grouped(total)),
             };
-            let line = format!("  {:>3}  {}{tokens}", step.index, outline(step));
+            let whose = if step.sidechain { "subagent: " } else { "" };
+            let line = format!("  {:>3}  {whose}{}{tokens}", step.index, outline(step));
             format!("{}\n", table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)))
         }
         TurnPart::Step { step, .. } => whole(step, level, session),
@@ -258,6 +265,7 @@ fn outline(step: &TurnStep) -> String {
                 escape::line(&format!("{} {argument}", call.name))
             });
             let outcome = match &tool.result {
+                Some(result) if result.declined => "declined",
                 Some(result) if result.failed => "failed",
                 Some(_) => "ok",
                 None => "no result",
@@ -283,12 +291,18 @@ fn first_argument(arguments: &Value) -> String {
 }
 
 fn whole(step: &TurnStep, level: Level, session: &str) -> String {
-    let mut text = format!("  step {}", step.index);
+    let whose = if step.sidechain { " of a subagent" } else { "" };
+    let mut text = format!("  step {}{whose}", step.index);
     if step.tokens.total() > 0 {
         text.push_str(&format!("  {} tokens", print::grouped(step.tokens.total())));
     }
     text.push('\n');
-    for (name, texts) in [("thinks", &step.reasoning), ("says", &step.messages), ("note", &step.notes)] {
+    for (name, texts) in [
+        ("is told", &step.prompts),
+        ("thinks", &step.reasoning),
+        ("says", &step.messages),
+        ("note", &step.notes),
+    ] {
         for one in texts {
             text.push_str(&format!(
                 "    {name}\n{}",
@@ -308,7 +322,11 @@ fn whole(step: &TurnStep, level: Level, session: &str) -> String {
             ));
         }
         if let Some(result) = &tool.result {
-            let outcome = if result.failed { "failed" } else { "gets" };
+            let outcome = match result {
+                result if result.declined => "declined",
+                result if result.failed => "failed",
+                _ => "gets",
+            };
             let content = cut(&result.content, level);
             text.push_str(&format!(
                 "    {outcome}  event {}\n{}",
