@@ -21,6 +21,7 @@ use tamis_logs::usage::Tokens;
 
 use crate::error::TraceError;
 use crate::session::Session;
+use crate::step_boundaries::is_act;
 use crate::trace::Trace;
 use calls::Answered;
 use calls::Called;
@@ -89,7 +90,9 @@ pub struct EventCounts {
     pub assistant_messages: u64,
     pub tool_calls: u64,
     pub tool_results: u64,
+    /// What begins turns, slash commands included: prompts of subagents in the same log are not a person's.
     pub user_messages: u64,
+    /// Of the user's messages.
     pub slash_commands: u64,
     pub reasoning: u64,
     pub token_usage: u64,
@@ -98,7 +101,13 @@ pub struct EventCounts {
 }
 
 impl EventCounts {
-    fn add(&mut self, kind: EventKind) {
+    fn add(&mut self, kind: EventKind, stream: EventStream) {
+        if kind.begins_turn() && stream == EventStream::Sidechain {
+            return;
+        }
+        if kind == EventKind::SlashCommand {
+            self.user_messages += 1;
+        }
         *match kind {
             EventKind::User => &mut self.user_messages,
             EventKind::Message => &mut self.assistant_messages,
@@ -194,10 +203,9 @@ impl Examination<'_> {
 
     fn take(&mut self, number: u64, event: &LogEvent<'_>) {
         let kind = event.kind();
-        self.summary.event_counts.add(kind);
+        self.summary.event_counts.add(kind, event.stream);
         // As the index numbers turns.
-        let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
-        if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && acts {
+        if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && is_act(kind) {
             self.turn = Some(self.turn.map_or(0, |turn| turn + 1));
         }
         let spot = Spot { turn: self.turn.unwrap_or(0), event: number };
@@ -221,7 +229,12 @@ impl Examination<'_> {
                     let call = self.open.remove(index);
                     self.answered(&Answered::new(&call, result, spot, event.at));
                 } else {
-                    self.summary.failed_tool_calls += u64::from(result.failed);
+                    let failed = result.tool_failed();
+                    self.summary.failed_tool_calls += u64::from(failed);
+                    self.summary.declined_tool_calls += u64::from(result.is_declined());
+                    if let Some(failures) = self.failures.as_mut().filter(|_| failed) {
+                        failures.failed_without_call(spot);
+                    }
                 }
             }
             EventBody::TokenUsage(report) => {

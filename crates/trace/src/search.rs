@@ -57,7 +57,7 @@ pub struct SearchRequest {
     /// Only in this session and its subagents', as far as the filter selects them.
     pub session: Option<String>,
     pub sessions: SessionFilter,
-    /// Only events that failed: results of tools that did.
+    /// Only results of tools that failed; a call that the person declined has not.
     pub only_failed: bool,
     /// Go on after this one.
     pub after: Option<MatchPosition>,

@@ -5,13 +5,14 @@
 mod session;
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{AnalysisOptions, Lens, SessionAnalysis, Trace, TraceError};
+use tamis_trace::{AnalysisOptions, Lens, SearchRequest, SessionAnalysis, Trace, TraceError};
 
 use session::{Log, Opened};
 
@@ -95,6 +96,52 @@ fn failures_that_were_put_right_weigh_less() {
         ]
     );
     assert_eq!((analysis.score, analysis.summary.declined_tool_calls), (94, 1));
+}
+
+/// The index, the steps and the analysis call the same results failures.
+#[test]
+fn every_count_agrees_on_what_failed() {
+    let declined = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    for (what, write, failed, was_declined, points) in [
+        ("failed", &(|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails("no"))) as &dyn Fn(&mut Log), 1, 0, 4),
+        ("declined", &|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails(declined)), 0, 1, 0),
+        ("interrupted", &|log: &mut Log| drop(log.call("Bash", json!({})).fails("[Request interrupted by user for tool use]")), 0, 1, 0),
+        ("without a call", &|log: &mut Log| drop(log.answers(9, "boom", true)), 1, 0, 4),
+        ("declined without a call", &|log: &mut Log| drop(log.answers(9, declined, true)), 0, 1, 0),
+        ("fine without a call", &|log: &mut Log| drop(log.answers(9, "ok", false)), 0, 0, 0),
+    ] {
+        let mut log = Log::default();
+        log.user("go");
+        write(&mut log);
+        let Opened { trace, session, folder: _folder } = log.open();
+        let turn = &trace.turns(&session, 0, 1).unwrap()[0];
+        let analysis = trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap();
+        let search = SearchRequest {
+            query: "o".to_owned(),
+            only_failed: true,
+            most: 10,
+            ..SearchRequest::default()
+        };
+        let found = trace.search(&search, Duration::from_secs(30), &|| false).unwrap().matches.len() as u64;
+        assert_eq!(
+            (session.summary.failed_tools, turn.failed_tools, analysis.summary.failed_tool_calls, found),
+            (failed, failed, failed, failed),
+            "{what}"
+        );
+        assert_eq!(analysis.summary.declined_tool_calls, was_declined, "{what}");
+        assert_eq!((100 - analysis.score, analysis.insights.len() as u64), (points, failed), "{what}");
+    }
+}
+
+/// What the contract calls `User` is what begins turns: a person's words and commands, not what subagents are told.
+#[test]
+fn user_messages_are_those_that_begin_turns() {
+    let mut log = Log::default();
+    log.user("go").call("Task", json!({})).user("look around").in_sidechain().says("yes").in_sidechain().gets("done");
+    log.commands("/model").user("and now").says("b").commands("/clear").in_sidechain();
+    let Opened { trace, session, folder: _folder } = log.open();
+    let counts = trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap().summary.event_counts;
+    assert_eq!((counts.user_messages, counts.slash_commands, session.summary.turns), (3, 1, 3));
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl<'c> Answered<'c> {
                 None => line.hash(&mut hasher),
             }
         }
-        let declined = DECLINED.iter().any(|words| text.starts_with(words));
+        let declined = result.is_declined();
         Answered {
             call,
             spot,
@@ -115,20 +115,6 @@ impl<'c> Answered<'c> {
         }
     }
 }
-
-/// How results begin that a person, and no tool, gave.
-const DECLINED: &[&str] = &[
-    "The user doesn't want to",
-    "The user doesn’t want to",
-    "[Request interrupted by user",
-    "User rejected",
-    "The user rejected",
-    "User denied",
-    "Tool execution was rejected by the user",
-    "[Operation Cancelled]",
-    "exec command rejected by user",
-    "patch rejected by user",
-];
 
 fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
     match value {

@@ -91,6 +91,16 @@ impl Failures {
         }
     }
 
+    /// A result that failed, whose call is not in the log: nothing can be known to have put it right.
+    pub(super) fn failed_without_call(&mut self, spot: Spot) {
+        let turn = self.turns.entry(spot.turn).or_default();
+        *turn.failed.entry("unknown tool".to_owned()).or_default() += 1;
+        if turn.never_put_right == 0 {
+            turn.shown = Some((spot, "a result whose call is not in the log".to_owned()));
+        }
+        turn.never_put_right += 1;
+    }
+
     pub(super) fn finish(mut self, findings: &mut Findings) {
         for open in std::mem::take(&mut self.open) {
             give_up(&mut self.turns, open);

@@ -173,7 +173,7 @@ impl CompiledQuery {
         if self.kinds & event.kind().bit() == 0 {
             return false;
         }
-        if self.only_failed && !matches!(&event.body, EventBody::ToolResult(result) if result.failed) {
+        if self.only_failed && !matches!(&event.body, EventBody::ToolResult(result) if result.tool_failed()) {
             return false;
         }
         texts.clear();
