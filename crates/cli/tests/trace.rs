@@ -320,6 +320,50 @@ fn a_session_is_shown_at_four_levels() {
 }
 
 #[test]
+fn arguments_that_select_nothing_are_wrong_usage() {
+    let past = Past::new();
+    let at = |index: &str| format!("{SHOP}:{index}");
+    let [negative, word, float, huge, none] = ["-1", "x", "1.5", "99999999999999999999", ""].map(at);
+    for (arguments, expected) in [
+        (
+            &["sessions", "--limit", "0"][..],
+            "invalid value '0' for '--limit <N>': expected a number, 1 or more",
+        ),
+        (
+            &["turns", SHOP, "--limit", "0"],
+            "invalid value '0' for '--limit <N>': expected a number, 1 or more",
+        ),
+        (
+            &["search", "a", "--limit", "0"],
+            "invalid value '0' for '--limit <N>': expected a number, 1 or more",
+        ),
+        (&["savings", "--limit", "x"], "invalid value 'x' for '--limit <N>': expected a number, 1 or more"),
+        (&["event", &negative], "invalid event index `-1`: expected a number, 0 or more"),
+        (&["event", &word], "invalid event index `x`: expected a number, 0 or more"),
+        (&["event", &float], "invalid event index `1.5`: expected a number, 0 or more"),
+        (&["event", &huge], "invalid event index `99999999999999999999`: expected a number, 0 or more"),
+        (&["event", &none], "no event index given"),
+        (&["event", SHOP], "no event index given"),
+        (
+            &["sessions", "--since", "2026-02", "--until", "2026-01"],
+            "--until is before --since, so no session can match",
+        ),
+        (
+            &["sessions", "--min-tokens", "5", "--max-tokens", "4"],
+            "--max-tokens is less than --min-tokens, so no session can match",
+        ),
+        (&["sessions", "--since", "2026-13"], "expected a time such as"),
+    ] {
+        let ran = past.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    }
+    for since in ["2025", "2026-01", "2026-W01", "20260101", "2026-01-01T00"] {
+        assert!(!past.said(&["sessions", "--since", since]).is_empty(), "{since}");
+    }
+}
+
+#[test]
 fn what_is_found_can_be_seen_whole() {
     let past = Past::new();
     assert_eq!(

@@ -14,6 +14,8 @@ pub struct CountedRequest {
     /// A hash that identifies the request in every log that reports it; `None` if only this log does.
     pub key: Option<u64>,
     pub at: Option<Millis>,
+    /// The turn that first reports it; `None` before the first turn.
+    pub turn: Option<u64>,
     /// Index into the account's models.
     pub model: u16,
     pub tokens: Tokens,
@@ -26,6 +28,8 @@ pub struct UsageAccount {
     models: Vec<String>,
     requests: Vec<CountedRequest>,
     by_key: HashMap<u64, usize>,
+    /// The turn of the reports that it takes.
+    turn: Option<u64>,
 }
 
 /// What a report did to the sum.
@@ -56,6 +60,20 @@ pub enum ReportVerdict {
 const MOST_MODELS: usize = 1000;
 
 impl UsageAccount {
+    /// The reports that follow are in this turn.
+    pub(crate) fn set_turn(&mut self, turn: Option<u64>) {
+        self.turn = turn;
+    }
+
+    /// What was reported before a turn.
+    pub(crate) fn before_turn(mut self, turn: u64) -> UsageAccount {
+        let earlier =
+            std::mem::take(&mut self.requests).into_iter().filter(|request| request.turn < Some(turn));
+        let mut account = UsageAccount { models: self.models, ..UsageAccount::default() };
+        earlier.for_each(|request| account.put(request));
+        account
+    }
+
     /// Takes a report.
     pub fn take(&mut self, report: &UsageReport<'_>, at: Option<Millis>) -> AccountEntry {
         let entry = |added, taken, verdict| AccountEntry { added, taken, verdict };
@@ -77,7 +95,7 @@ impl UsageAccount {
             return entry(report.tokens.minus(before), before.minus(report.tokens), ReportVerdict::Replaced);
         }
         let model = self.model(report.model.as_deref().unwrap_or_default());
-        self.put(CountedRequest { key, at, model, tokens: report.tokens });
+        self.put(CountedRequest { key, at, turn: self.turn, model, tokens: report.tokens });
         entry(report.tokens, nothing, ReportVerdict::First)
     }
 
@@ -137,6 +155,7 @@ impl UsageAccount {
                 put_number(&mut bytes, zigzag(at.wrapping_sub(before)));
                 before = at;
             }
+            put_number(&mut bytes, request.turn.map_or(0, |turn| turn.saturating_add(1)));
             let Tokens { input, cache_read, cache_creation, output, reasoning } = request.tokens;
             for number in [u64::from(request.model), input, cache_read, cache_creation, output, reasoning] {
                 put_number(&mut bytes, number);
@@ -173,6 +192,7 @@ impl UsageAccount {
                 at = Some(before);
             }
             let mut next = || take_number(&mut rest);
+            let turn = next()?.checked_sub(1);
             let model = u16::try_from(next()?).ok()?;
             let tokens = Tokens {
                 input: next()?,
@@ -181,7 +201,7 @@ impl UsageAccount {
                 output: next()?,
                 reasoning: next()?,
             };
-            account.put(CountedRequest { key, at, model, tokens });
+            account.put(CountedRequest { key, at, turn, model, tokens });
         }
         Some(account)
     }
@@ -268,12 +288,14 @@ mod tests {
         #[test]
         fn an_account_survives_encoding(reports in prop::collection::vec((any::<Option<u64>>(), any::<Option<i64>>(), any::<u64>(), any::<u64>(), "[a-z]{0,3}"), 0..40)) {
             let mut account = UsageAccount::default();
-            for (key, at, input, output, model) in reports {
+            for (turn, (key, at, input, output, model)) in reports.into_iter().enumerate() {
+                account.set_turn((turn as u64).checked_sub(3));
                 let claim = key.map_or(Claim::Once, Claim::Request);
                 let mut report = report(claim, input, output);
                 report.model = Some(model.into());
                 account.take(&report, at);
             }
+            account.set_turn(None);
             prop_assert_eq!(UsageAccount::decode(&account.encode()), Some(account));
         }
 

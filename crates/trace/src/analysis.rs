@@ -161,6 +161,12 @@ impl Trace {
             return Err(TraceError::Cancelled);
         }
         examination.finish(&mut sum.findings);
+        // As lists and turns count them: an earlier session has used these.
+        let inherited = self.inherited_requests(session)?;
+        let summary = &mut sum.summary;
+        summary.requests = summary.requests.saturating_sub(inherited.len() as u64);
+        summary.tokens =
+            inherited.iter().fold(summary.tokens, |tokens, request| tokens.minus(request.tokens));
         Ok(())
     }
 }
@@ -205,7 +211,8 @@ impl Examination<'_> {
         let kind = event.kind();
         self.summary.event_counts.add(kind, event.stream);
         // As the index numbers turns.
-        if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && is_act(kind) {
+        if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && is_act(kind)
+        {
             self.turn = Some(self.turn.map_or(0, |turn| turn + 1));
         }
         let spot = Spot { turn: self.turn.unwrap_or(0), event: number };

@@ -19,9 +19,7 @@ pub enum TraceError {
     Changed { path: String },
     #[error("Session not found: {id}")]
     NoSuchSession { id: String },
-    #[error(
-        "Session ID prefix '{prefix}' matches {count} sessions. Provide more characters."
-    )]
+    #[error("Session ID prefix '{prefix}' matches {count} sessions. Provide more characters.")]
     Ambiguous {
         prefix: String,
         /// The first of them.

@@ -2,13 +2,13 @@
 //!
 //! A step is given when all its calls have results: a result may be logged after the next step has begun.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 use serde_json::Value;
 use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
-use tamis_logs::usage::Tokens;
+use tamis_logs::usage::{Claim, Tokens, UsageReport};
 use tamis_redact::{Redacted, excerpt};
 
 use crate::accounting::UsageAccount;
@@ -79,7 +79,8 @@ pub struct TurnStep {
 
 impl TurnStep {
     pub fn failed_tools(&self) -> u64 {
-        self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(ResultStep::tool_failed)).count() as u64
+        self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(ResultStep::tool_failed)).count()
+            as u64
     }
 
     pub fn tool_calls(&self) -> u64 {
@@ -133,7 +134,9 @@ impl Trace {
             held_bytes: 0,
             open: [None; 2],
             next_step: 0,
-            account: UsageAccount::default(),
+            // A request that an earlier turn or an earlier session reports is not counted again.
+            account: self.account(session)?.before_turn(turn.number),
+            inherited: self.inherited_requests(session)?.iter().filter_map(|request| request.key).collect(),
         };
         if turn.preview.is_empty() {
             // A session that begins without a person's words has a first turn nevertheless.
@@ -178,6 +181,8 @@ struct Builder {
     open: [Option<u64>; 2],
     next_step: u64,
     account: UsageAccount,
+    /// The keys of requests that an earlier session counts.
+    inherited: HashSet<u64>,
 }
 
 type Visit<'v> = dyn FnMut(TurnPart) -> ControlFlow<()> + 'v;
@@ -198,8 +203,7 @@ impl Builder {
     fn begin_step(&mut self, number: u64, event: &LogEvent<'_>) {
         let sidechain = event.stream == EventStream::Sidechain;
         let index = self.next_step;
-        let step =
-            TurnStep { index, sidechain, first_event: number, at: event.at, ..TurnStep::default() };
+        let step = TurnStep { index, sidechain, first_event: number, at: event.at, ..TurnStep::default() };
         self.held.push_back(HeldStep { step, bytes: 0 });
         self.open[usize::from(sidechain)] = Some(index);
         self.next_step += 1;
@@ -227,6 +231,11 @@ impl Builder {
             None => return,
         };
         let bytes = match &event.body {
+            EventBody::TokenUsage(UsageReport { claim: Claim::Request(key), .. })
+                if self.inherited.contains(key) =>
+            {
+                0
+            }
             EventBody::TokenUsage(report) => {
                 let entry = self.account.take(report, event.at);
                 let tokens = &mut self.held[held].step.tokens;
@@ -286,14 +295,15 @@ impl Builder {
         let steps = self.held.iter().enumerate().rev().filter(|(_, held)| {
             held.step.sidechain == sidechain && (result.id.is_some() || Some(held.step.index) == open)
         });
-        steps.map(|(place, held)| {
-            let waits = |tool: &ToolStep| {
-                tool.result.is_none()
-                    && tool.call.as_ref().is_some_and(|call| call.id.as_deref() == result.id.as_deref())
-            };
-            Some((place, held.step.tools.iter().position(waits)?))
-        })
-        .find_map(|found| found)
+        steps
+            .map(|(place, held)| {
+                let waits = |tool: &ToolStep| {
+                    tool.result.is_none()
+                        && tool.call.as_ref().is_some_and(|call| call.id.as_deref() == result.id.as_deref())
+                };
+                Some((place, held.step.tools.iter().position(waits)?))
+            })
+            .find_map(|found| found)
     }
 
     /// Where a step is among those held.

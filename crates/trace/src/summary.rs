@@ -167,6 +167,7 @@ impl SessionSummary {
         }
         let reported = match &event.body {
             EventBody::TokenUsage(report) => {
+                self.account.set_turn(self.turn.as_ref().map(|turn| turn.number));
                 Some((self.account.take(report, event.at), report.tokens.read()))
             }
             _ => None,

@@ -155,7 +155,8 @@ mod tests {
     /// The period of a text as times in UTC, without what they have in common.
     fn parsed(text: &str) -> Option<String> {
         let TimeSpan { first, last } = TimeSpan::parse(text, &TimeZone::UTC)?;
-        let shown = |at| Timestamp::from_millisecond(at).unwrap().strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string();
+        let shown =
+            |at| Timestamp::from_millisecond(at).unwrap().strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string();
         Some(format!("{} {}", shown(first), shown(last)))
     }
 
@@ -196,7 +197,9 @@ mod tests {
     #[test]
     fn a_time_beyond_the_last_one_is_the_last_one() {
         let last = Timestamp::MAX.as_millisecond();
-        for text in ["9999-12-31", "9999-12-31T23:59:59Z", "9999-12-31T24:00:00Z", "9999-365", "9999-12-31T12-12:00"] {
+        for text in
+            ["9999-12-31", "9999-12-31T23:59:59Z", "9999-12-31T24:00:00Z", "9999-365", "9999-12-31T12-12:00"]
+        {
             let span = TimeSpan::parse(text, &TimeZone::UTC).unwrap();
             assert!(span.first >= last && span.last >= span.first, "{text}: {span:?}");
         }

@@ -9,7 +9,7 @@ use tamis_logs::discovery::{self, LogLocations};
 use tamis_logs::event::{EventKind, LogEvent};
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
-use crate::accounting::UsageAccount;
+use crate::accounting::{CountedRequest, UsageAccount};
 use crate::block_events;
 use crate::call_stats::CallCounter;
 use crate::db::{self, Blocks};
@@ -215,7 +215,27 @@ impl Trace {
 
     /// A session's turns from this one on.
     pub fn turns(&self, session: &Session, from: u64, most: usize) -> Result<Vec<Turn>, TraceError> {
-        Ok(self.database()?.read(|connection| db::turns(connection, session.log, from, most))?)
+        let mut turns = self.database()?.read(|connection| db::turns(connection, session.log, from, most))?;
+        // A session counts no request that an earlier one counts, so its turns do not either.
+        for request in self.inherited_requests(session)? {
+            let turn =
+                request.turn.and_then(|number| turns.binary_search_by_key(&number, |turn| turn.number).ok());
+            if let Some(turn) = turn {
+                turns[turn].tokens = turns[turn].tokens.minus(request.tokens);
+            }
+        }
+        Ok(turns)
+    }
+
+    /// The requests of a session's log that an earlier log counts.
+    pub(crate) fn inherited_requests(&self, session: &Session) -> Result<Vec<CountedRequest>, TraceError> {
+        if session.inherited.is_zero() {
+            return Ok(Vec::new());
+        }
+        let owners = self.owners()?;
+        let mut requests = self.account(session)?.requests().to_vec();
+        requests.retain(|request| !owners.counts(session.log, request.key));
+        Ok(requests)
     }
 
     /// What a session's log reports of tokens, each request once.

@@ -103,9 +103,30 @@ fn failures_that_were_put_right_weigh_less() {
 fn every_count_agrees_on_what_failed() {
     let declined = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
     for (what, write, failed, was_declined, points) in [
-        ("failed", &(|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails("no"))) as &dyn Fn(&mut Log), 1, 0, 4),
-        ("declined", &|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails(declined)), 0, 1, 0),
-        ("interrupted", &|log: &mut Log| drop(log.call("Bash", json!({})).fails("[Request interrupted by user for tool use]")), 0, 1, 0),
+        (
+            "failed",
+            &(|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails("no")))
+                as &dyn Fn(&mut Log),
+            1,
+            0,
+            4,
+        ),
+        (
+            "declined",
+            &|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails(declined)),
+            0,
+            1,
+            0,
+        ),
+        (
+            "interrupted",
+            &|log: &mut Log| {
+                drop(log.call("Bash", json!({})).fails("[Request interrupted by user for tool use]"))
+            },
+            0,
+            1,
+            0,
+        ),
         ("without a call", &|log: &mut Log| drop(log.answers(9, "boom", true)), 1, 0, 4),
         ("declined without a call", &|log: &mut Log| drop(log.answers(9, declined, true)), 0, 1, 0),
         ("fine without a call", &|log: &mut Log| drop(log.answers(9, "ok", false)), 0, 0, 0),
@@ -116,12 +137,8 @@ fn every_count_agrees_on_what_failed() {
         let Opened { trace, session, folder: _folder } = log.open();
         let turn = &trace.turns(&session, 0, 1).unwrap()[0];
         let analysis = trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap();
-        let search = SearchRequest {
-            query: "o".to_owned(),
-            only_failed: true,
-            most: 10,
-            ..SearchRequest::default()
-        };
+        let search =
+            SearchRequest { query: "o".to_owned(), only_failed: true, most: 10, ..SearchRequest::default() };
         let found = trace.search(&search, Duration::from_secs(30), &|| false).unwrap().matches.len() as u64;
         assert_eq!(
             (session.summary.failed_tools, turn.failed_tools, analysis.summary.failed_tool_calls, found),
@@ -137,10 +154,17 @@ fn every_count_agrees_on_what_failed() {
 #[test]
 fn user_messages_are_those_that_begin_turns() {
     let mut log = Log::default();
-    log.user("go").call("Task", json!({})).user("look around").in_sidechain().says("yes").in_sidechain().gets("done");
+    log.user("go")
+        .call("Task", json!({}))
+        .user("look around")
+        .in_sidechain()
+        .says("yes")
+        .in_sidechain()
+        .gets("done");
     log.commands("/model").user("and now").says("b").commands("/clear").in_sidechain();
     let Opened { trace, session, folder: _folder } = log.open();
-    let counts = trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap().summary.event_counts;
+    let counts =
+        trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap().summary.event_counts;
     assert_eq!((counts.user_messages, counts.slash_commands, session.summary.turns), (3, 1, 3));
 }
 
@@ -280,7 +304,8 @@ fn subagents_are_analysed_on_request() {
     assert_eq!(alone.turns, session.summary.turns);
     assert_eq!(both.turns, session.summary.turns + subagents[0].summary.turns);
     assert_eq!(alone.event_counts.tool_calls, session.summary.count(EventKind::ToolCall));
-    let tokens = |session: &tamis_trace::Session| trace.account(session).unwrap().total();
+    let tokens =
+        |session: &tamis_trace::Session| trace.account(session).unwrap().total().minus(session.inherited);
     assert_eq!((alone.tokens, both.tokens), (tokens(&session), tokens(&session).plus(tokens(&subagents[0]))));
 }
 

@@ -163,3 +163,62 @@ fn an_index_that_another_process_removed_and_built_anew_is_used() {
     let verified = held.verify(&mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((verified.logs, verified.differences), (2, vec![]));
 }
+
+/// A session that was forked or copied has used what is new in it, and so have its turns and steps.
+#[test]
+fn the_turns_of_a_session_add_up_to_what_it_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir_all(&logs).unwrap();
+    let log = |session: &str, turns: u64| {
+        let record = |second: u64, kind: &str, message: Value| {
+            json!({"type": kind, "sessionId": session, "uuid": format!("{kind}-{second}"), "cwd": "/w", "version": "2.1.0",
+                "timestamp": format!("2026-01-01T00:00:{second:02}Z"), "requestId": format!("r{second}"), "message": message})
+        };
+        let of_turn = |turn: u64| {
+            let answer = |second: u64| {
+                record(
+                    second,
+                    "assistant",
+                    json!({"id": format!("m{second}"), "role": "assistant", "model": "claude",
+                    "content": [{"type": "text", "text": "ok"}], "usage": {"input_tokens": 100, "output_tokens": 10 + turn}}),
+                )
+            };
+            [
+                record(turn * 5, "user", json!({"role": "user", "content": "go"})),
+                answer(turn * 5 + 1),
+                answer(turn * 5 + 2),
+            ]
+        };
+        let records: Vec<Value> = (0..turns).flat_map(of_turn).collect();
+        fs::write(logs.join(format!("{session}.jsonl")), lines(&records)).unwrap();
+    };
+    let (original, fork) = ("0f0e0d0c-0000-4000-8000-000000000001", "0f0e0d0c-0000-4000-8000-000000000002");
+    log(original, 3);
+    log(fork, 5);
+    let trace = open(folder.path());
+    for (id, turns) in [(original, 3), (fork, 5)] {
+        let session = trace.session(id).unwrap();
+        assert_eq!(session.summary.turns, turns, "{id}");
+        let listed: Vec<u64> =
+            trace.turns(&session, 0, 10).unwrap().iter().map(|turn| turn.tokens.total()).collect();
+        let mut of_steps = vec![0; turns as usize];
+        trace
+            .steps(&session, 0, 100, &mut |part| {
+                if let tamis_trace::TurnPart::Step { turn, step } = part {
+                    of_steps[turn as usize] += step.tokens.total();
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        let analysis = trace.analyze(&session, &tamis_trace::AnalysisOptions::default(), &|| false).unwrap();
+        let sum: u64 = listed.iter().sum();
+        assert_eq!((sum, analysis.summary.tokens.total()), (session.own_tokens, session.own_tokens), "{id}");
+        assert_eq!(of_steps, listed, "{id}");
+        assert_eq!(analysis.summary.requests, if id == original { 6 } else { 4 });
+        let last = trace.turns(&session, turns - 1, 1).unwrap();
+        assert_eq!(last[0].tokens.total(), listed[turns as usize - 1], "{id}");
+    }
+    let inherited = trace.session(fork).unwrap();
+    assert_eq!(inherited.own_tokens, 2 * (113 + 114));
+}

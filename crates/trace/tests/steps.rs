@@ -55,7 +55,8 @@ fn agree(opened: &Opened) -> Result<(), TestCaseError> {
     let turns = opened.trace.turns(&opened.session, 0, 1_000).unwrap();
     let mut failed = 0;
     for turn in &turns {
-        let own: Vec<&TurnStep> = all.iter().filter(|(of, _)| *of == turn.number).map(|(_, step)| step).collect();
+        let own: Vec<&TurnStep> =
+            all.iter().filter(|(of, _)| *of == turn.number).map(|(_, step)| step).collect();
         let indexes: Vec<u64> = own.iter().map(|step| step.index).collect();
         prop_assert_eq!(&indexes, &(0..turn.steps).collect::<Vec<u64>>(), "turn {}", turn.number);
         let sum = |count: fn(&TurnStep) -> u64| own.iter().map(|step| count(step)).sum::<u64>();
@@ -78,7 +79,11 @@ fn agree(opened: &Opened) -> Result<(), TestCaseError> {
 #[test]
 fn steps_are_as_many_as_are_counted_whatever_begins_them() {
     let table: &[(&str, &dyn Fn(&mut Log), &[&str])] = &[
-        ("a notice before the answer", &|log| drop(log.user("go").notes("n").says("a").says("b")), &["a, b, #n"]),
+        (
+            "a notice before the answer",
+            &|log| drop(log.user("go").notes("n").says("a").says("b")),
+            &["a, b, #n"],
+        ),
         ("nothing but a notice", &|log| drop(log.commands("/model").notes("n")), &["#n"]),
         ("a summary", &|log| drop(log.user("go").sums_up("s").says("a")), &["a, #s"]),
         ("nothing", &|log| drop(log.user("go")), &[]),
@@ -92,7 +97,11 @@ fn steps_are_as_many_as_are_counted_whatever_begins_them() {
             &|log| drop(log.user("go").says("a").compacts().says("b")),
             &["a, b, #Conversation compacted"],
         ),
-        ("no words of a person", &|log| drop(log.says("a").call("A", json!({})).gets("r").says("b")), &["a, A=r", "b"]),
+        (
+            "no words of a person",
+            &|log| drop(log.says("a").call("A", json!({})).gets("r").says("b")),
+            &["a, A=r", "b"],
+        ),
         (
             "results one after another",
             &|log| {
@@ -105,7 +114,11 @@ fn steps_are_as_many_as_are_counted_whatever_begins_them() {
             "a result after the next step has begun",
             &|log| {
                 log.user("go").call("A", json!({})).call("B", json!({})).answers(1, "r1", false);
-                log.says("meanwhile").call("C", json!({})).answers(2, "late", true).answers(3, "r3", false).says("a");
+                log.says("meanwhile")
+                    .call("C", json!({}))
+                    .answers(2, "late", true)
+                    .answers(3, "r3", false)
+                    .says("a");
             },
             &["A=r1, B=failed", "meanwhile, C=r3", "a"],
         ),
@@ -139,7 +152,12 @@ fn steps_are_as_many_as_are_counted_whatever_begins_them() {
             "a subagent in the same log",
             &|log| {
                 log.user("go").call("Task", json!({})).user("look").in_sidechain().says("s1").in_sidechain();
-                log.call("Read", json!({})).in_sidechain().fails("no").in_sidechain().says("s2").in_sidechain();
+                log.call("Read", json!({}))
+                    .in_sidechain()
+                    .fails("no")
+                    .in_sidechain()
+                    .says("s2")
+                    .in_sidechain();
                 log.answers(1, "found", false).says("a");
             },
             &["Task=found", "s ?look, s1, Read=failed", "s s2", "a"],

@@ -73,9 +73,8 @@ fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
     let tokens_in = token_range(input.min_tokens, input.max_tokens)?;
     let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, &tokens_in));
     let from = binding.read(input.cursor.as_deref())?.unwrap_or(0);
-    let matches = |turn: &Turn| {
-        tokens_in.contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
-    };
+    let matches =
+        |turn: &Turn| tokens_in.contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0);
     let mut page = Page::new(LIST, 200);
     let next = put_turns(call, &session, from..=u64::MAX, &mut page, limit, |turn| {
         matches(turn).then(|| fields.of(item(turn)))
