@@ -14,7 +14,7 @@ use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
 use tamis_trace::{AnalysisOptions, Lens, SearchRequest, SessionAnalysis, Trace, TraceError};
 
-use session::{Log, Opened};
+use session::{Log, Opened, Write};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, more_lenses: true, ..AnalysisOptions::default() }
@@ -101,36 +101,22 @@ fn failures_that_were_put_right_weigh_less() {
 /// The index, the steps and the analysis call the same results failures.
 #[test]
 fn every_count_agrees_on_what_failed() {
-    let declined = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
-    for (what, write, failed, was_declined, points) in [
-        (
-            "failed",
-            &(|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails("no")))
-                as &dyn Fn(&mut Log),
-            1,
-            0,
-            4,
-        ),
-        (
-            "declined",
-            &|log: &mut Log| drop(log.call("Bash", json!({"command": "x"})).fails(declined)),
-            0,
-            1,
-            0,
-        ),
+    const DECLINED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let table: [(&str, Write, u64, u64, u64); 6] = [
+        ("failed", |log| log.call("Bash", json!({"command": "x"})).fails("no"), 1, 0, 4),
+        ("declined", |log| log.call("Bash", json!({"command": "x"})).fails(DECLINED), 0, 1, 0),
         (
             "interrupted",
-            &|log: &mut Log| {
-                drop(log.call("Bash", json!({})).fails("[Request interrupted by user for tool use]"))
-            },
+            |log| log.call("Bash", json!({})).fails("[Request interrupted by user for tool use]"),
             0,
             1,
             0,
         ),
-        ("without a call", &|log: &mut Log| drop(log.answers(9, "boom", true)), 1, 0, 4),
-        ("declined without a call", &|log: &mut Log| drop(log.answers(9, declined, true)), 0, 1, 0),
-        ("fine without a call", &|log: &mut Log| drop(log.answers(9, "ok", false)), 0, 0, 0),
-    ] {
+        ("without a call", |log| log.answers(9, "boom", true), 1, 0, 4),
+        ("declined without a call", |log| log.answers(9, DECLINED, true), 0, 1, 0),
+        ("fine without a call", |log| log.answers(9, "ok", false), 0, 0, 0),
+    ];
+    for (what, write, failed, was_declined, points) in table {
         let mut log = Log::default();
         log.user("go");
         write(&mut log);

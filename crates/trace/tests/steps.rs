@@ -11,7 +11,7 @@ use serde_json::json;
 use tamis_logs::usage::Tokens;
 use tamis_trace::{AnalysisOptions, TurnPart, TurnStep};
 
-use session::{Log, Opened};
+use session::{Log, Opened, Write};
 
 const DECLINED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
 
@@ -78,79 +78,75 @@ fn agree(opened: &Opened) -> Result<(), TestCaseError> {
 
 #[test]
 fn steps_are_as_many_as_are_counted_whatever_begins_them() {
-    let table: &[(&str, &dyn Fn(&mut Log), &[&str])] = &[
-        (
-            "a notice before the answer",
-            &|log| drop(log.user("go").notes("n").says("a").says("b")),
-            &["a, b, #n"],
-        ),
-        ("nothing but a notice", &|log| drop(log.commands("/model").notes("n")), &["#n"]),
-        ("a summary", &|log| drop(log.user("go").sums_up("s").says("a")), &["a, #s"]),
-        ("nothing", &|log| drop(log.user("go")), &[]),
+    let table: &[(&str, Write, &[&str])] = &[
+        ("a notice before the answer", |log| log.user("go").notes("n").says("a").says("b"), &["a, b, #n"]),
+        ("nothing but a notice", |log| log.commands("/model").notes("n"), &["#n"]),
+        ("a summary", |log| log.user("go").sums_up("s").says("a"), &["a, #s"]),
+        ("nothing", |log| log.user("go"), &[]),
         (
             "a notice after a result",
-            &|log| drop(log.user("go").call("A", json!({})).gets("r").notes("n").says("a")),
+            |log| log.user("go").call("A", json!({})).gets("r").notes("n").says("a"),
             &["#n, A=r", "a"],
         ),
         (
             "a compaction",
-            &|log| drop(log.user("go").says("a").compacts().says("b")),
+            |log| log.user("go").says("a").compacts().says("b"),
             &["a, b, #Conversation compacted"],
         ),
         (
             "no words of a person",
-            &|log| drop(log.says("a").call("A", json!({})).gets("r").says("b")),
+            |log| log.says("a").call("A", json!({})).gets("r").says("b"),
             &["a, A=r", "b"],
         ),
         (
             "results one after another",
-            &|log| {
+            |log| {
                 log.user("go").call("A", json!({})).call("B", json!({})).answers(1, "r1", false);
-                log.answers(2, "r2", false).says("a");
+                log.answers(2, "r2", false).says("a")
             },
             &["A=r1, B=r2", "a"],
         ),
         (
             "a result after the next step has begun",
-            &|log| {
+            |log| {
                 log.user("go").call("A", json!({})).call("B", json!({})).answers(1, "r1", false);
                 log.says("meanwhile")
                     .call("C", json!({}))
                     .answers(2, "late", true)
                     .answers(3, "r3", false)
-                    .says("a");
+                    .says("a")
             },
             &["A=r1, B=failed", "meanwhile, C=r3", "a"],
         ),
         (
             "a result after three steps",
-            &|log| {
+            |log| {
                 log.user("go").call("A", json!({}));
                 for call in 2..4 {
                     log.call("B", json!({})).answers(call, "r", false);
                 }
-                log.says("a").answers(1, "late", false).says("b");
+                log.says("a").answers(1, "late", false).says("b")
             },
             &["A=late, B=r", "B=r", "a", "b"],
         ),
         (
             "a result without its call",
-            &|log| drop(log.user("go").answers(77, "r", true).says("a")),
+            |log| log.user("go").answers(77, "r", true).says("a"),
             &["-=failed", "a"],
         ),
         (
             "a result in the next turn",
-            &|log| drop(log.user("go").call("A", json!({})).user("and").gets("r").says("a")),
+            |log| log.user("go").call("A", json!({})).user("and").gets("r").says("a"),
             &["A=…", "-=r", "a"],
         ),
         (
             "a call that the person declined",
-            &|log| drop(log.user("go").call("A", json!({})).fails(DECLINED).says("a")),
+            |log| log.user("go").call("A", json!({})).fails(DECLINED).says("a"),
             &["A=declined", "a"],
         ),
         (
             "a subagent in the same log",
-            &|log| {
+            |log| {
                 log.user("go").call("Task", json!({})).user("look").in_sidechain().says("s1").in_sidechain();
                 log.call("Read", json!({}))
                     .in_sidechain()
@@ -158,15 +154,15 @@ fn steps_are_as_many_as_are_counted_whatever_begins_them() {
                     .in_sidechain()
                     .says("s2")
                     .in_sidechain();
-                log.answers(1, "found", false).says("a");
+                log.answers(1, "found", false).says("a")
             },
             &["Task=found", "s ?look, s1, Read=failed", "s s2", "a"],
         ),
         (
             "two prompts to subagents",
-            &|log| {
+            |log| {
                 log.user("go").says("a").user("one").in_sidechain().says("s1").in_sidechain();
-                log.user("two").in_sidechain().says("s2").in_sidechain().says("b");
+                log.user("two").in_sidechain().says("s2").in_sidechain().says("b")
             },
             &["a, b", "s ?one, s1", "s ?two, s2"],
         ),

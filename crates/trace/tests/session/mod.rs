@@ -140,6 +140,9 @@ impl Log {
     }
 }
 
+/// Writes some events.
+pub(crate) type Write = fn(&mut Log) -> &mut Log;
+
 pub(crate) struct Opened {
     pub(crate) trace: Trace,
     pub(crate) session: Session,
