@@ -85,7 +85,7 @@ impl Evidence {
                 let (does, looks_up) = match self.act {
                     Some(Act::Write) => (statement.writes(hit.at), false),
                     Some(Act::Read) => (statement.reads(hit.at), false),
-                    Some(Act::Choose) => (statement.decides() || statement.writes(hit.at), false),
+                    Some(Act::Choose) => (statement.decides(hit.at) || statement.writes(hit.at), false),
                     Some(Act::Work) => (statement.fills(hit.at), statement.looks_up(hit.at)),
                     Some(Act::Raise) => (raises[number], false),
                     None => (false, false),
@@ -180,7 +180,7 @@ impl<'a> Statement<'a> {
 
     /// Whether it is read: assigned from, asked about, or given to what reads.
     fn reads(&self, at: usize) -> bool {
-        self.sign.is_some_and(|sign| at > sign) || self.is_given_to(at, &READERS) || self.decides()
+        self.sign.is_some_and(|sign| at > sign) || self.is_given_to(at, &READERS) || self.decides(at)
     }
 
     /// Whether something is put into it.
@@ -197,7 +197,7 @@ impl<'a> Statement<'a> {
             .ends_with("<-");
         is_after && (is_indexed(self.line, at) || is_received)
             || self.is_given_to(at, &READERS)
-            || self.decides()
+            || self.decides(at)
     }
 
     /// Whether a function with one of these verbs in its name is called on it, or with it as the first argument.
@@ -210,11 +210,13 @@ impl<'a> Statement<'a> {
         [callee(self.line, at), method(self.line, at)].into_iter().flatten()
     }
 
-    /// Whether the line decides something.
-    fn decides(&self) -> bool {
+    /// Whether the line decides something about the word. A result that is returned is decided; what is passed to the function that
+    /// gives it is not.
+    fn decides(&self, at: usize) -> bool {
         let text = self.line.trim_start().trim_start_matches(['}', ')', ' ']);
         let word = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("");
-        DECISIONS.contains(&word)
+        let open = self.line[..at].matches('(').count() > self.line[..at].matches(')').count();
+        (DECISIONS.contains(&word) && !(word == "return" && open))
             || ["||", "??", " ? ", " or ", "unwrap_or", "=> ", "match "]
                 .iter()
                 .any(|sign| self.line.contains(sign))
