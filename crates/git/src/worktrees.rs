@@ -194,6 +194,23 @@ impl Repository {
         Ok(self.worktrees()?.into_iter().find(|worktree| !worktree.main && settled(&worktree.path) == path))
     }
 
+    /// Refuses a path and a branch where there is something already, whoever made it. An interrupted call of ours is undone
+    /// before its names are used again, so whatever is found here is somebody else's.
+    pub fn check_free(&self, path: &Path, branch: &BranchName) -> Result<()> {
+        if let Some(tip) = self.branch_tip(branch)? {
+            return Err(branch_exists(branch, &tip));
+        }
+        if path.symlink_metadata().is_ok() {
+            return Err(taken(path));
+        }
+        if self.registered(path)?.is_some() {
+            let message = format!("git still lists a worktree at `{}`, which is gone", path.display());
+            return Err(GitError::new(GitErrorKind::Failed, message)
+                .hint("if it was moved: git worktree repair; otherwise: git worktree prune"));
+        }
+        Ok(())
+    }
+
     /// Makes a worktree on a new branch at a commit. What an interrupted call left is finished, if it is of that branch
     /// and that commit.
     pub fn add_worktree(&self, path: &Path, branch: &BranchName, at: &Commit) -> Result<Worktree> {
@@ -236,14 +253,7 @@ impl Repository {
         }
         let made = match self.branch_tip(branch)? {
             Some(tip) if tip == *at => false,
-            Some(tip) => {
-                return Err(GitError::new(
-                    GitErrorKind::Failed,
-                    format!("branch {branch} already exists, at {}", tip.short()),
-                )
-                .hint(format!("inspect it: git log {branch}"))
-                .hint(format!("if it is not needed, delete it: git branch -D {branch}")));
-            }
+            Some(tip) => return Err(branch_exists(branch, &tip)),
             None => {
                 self.update_reference(&branch.reference(), at, None, "tamis: a new instance")?;
                 true
@@ -409,6 +419,13 @@ fn point_to(path: &Path, own: &Path) -> Result<()> {
     let file = path.join(".git");
     let pointer = [b"gitdir: ", own.as_os_str().as_bytes(), b"\n"].concat();
     fs::write(&file, pointer).map_err(|error| GitError::file("write", &file, &error))
+}
+
+fn branch_exists(branch: &BranchName, tip: &Commit) -> GitError {
+    let message = format!("branch {branch} already exists, at {}", tip.short());
+    GitError::new(GitErrorKind::Failed, message)
+        .hint(format!("inspect it: git log {branch}"))
+        .hint(format!("if it is not needed, delete it: git branch -D {branch}"))
 }
 
 fn taken(path: &Path) -> GitError {

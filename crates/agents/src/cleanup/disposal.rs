@@ -123,14 +123,14 @@ impl Coordinator {
         let repository = self.repository(&instance.repository)?;
         let branch = &instance.branch;
         let began = &instance.base_commit;
-        if let (true, Some(worktree)) =
-            (self.has_worked(instance)?, repository.worktree_if_there(&instance.worktree)?)
-        {
+        let worktree = repository.worktree_if_there(&instance.worktree)?;
+        if let (true, Some(worktree)) = (self.has_worked(instance)?, &worktree) {
             worktree.snapshot(branch)?;
         }
         repository.remove_worktree(&instance.worktree, Removal::Everything)?;
         remove_empty(instance)?;
-        if !repository.drop_unused_branch(branch, began)? {
+        // A branch with other commits that had no worktree here was never this instance's.
+        if !repository.drop_unused_branch(branch, began)? && worktree.is_some() {
             repository.hold_branch(branch)?;
             repository.delete_branch(branch)?;
         }

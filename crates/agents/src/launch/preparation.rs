@@ -13,7 +13,7 @@ use crate::faults::{Point, reach};
 use crate::instances::records::Instance;
 use crate::journal::operations::in_time;
 use crate::launch::session_file::SessionFiles;
-use crate::{AgentsError, Coordinator, Identity, InstanceId};
+use crate::{AgentsError, Code, Coordinator, Identity, InstanceId};
 use tamis_git::Repository;
 
 /// What is to be made.
@@ -26,6 +26,29 @@ pub(crate) struct Equipment<'a> {
 }
 
 impl Coordinator {
+    /// Refuses a name of which something is there already: what a call did not make, its undoing must not remove.
+    /// Belongs before the row, which says that everything of this name is the instance's.
+    pub(crate) fn check_free(&self, repository: &Repository, id: &InstanceId) -> Result<()> {
+        repository.check_free(&self.places.worktree(id), &id.branch())?;
+        if self.tmux.session(id)?.is_some() {
+            return Err(AgentsError::new(Code::TmuxError, format!("session {id} already exists"))
+                .suggest("a session without an instance is ended within a minute; try again then"));
+        }
+        for path in self.files(id) {
+            if path.symlink_metadata().is_ok() {
+                let message = format!("{} already exists", path.display());
+                return Err(AgentsError::new(Code::FileError, message)
+                    .suggest("a file without an instance is removed within a minute; try again then"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What an agent reads of its own: what lets it act as this instance, and what it was started with.
+    fn files(&self, id: &InstanceId) -> [PathBuf; 4] {
+        [self.places.identity(id), self.places.launch(id), self.places.prompt(id), self.places.state(id)]
+    }
+
     /// Makes it all, as long as there is time for the tool.
     pub(crate) fn equip(
         &self,
@@ -69,10 +92,10 @@ impl Coordinator {
 
     /// Removes what lets an agent act as this instance.
     pub(crate) fn remove_files(&self, id: &InstanceId) -> Result<()> {
-        let files = [self.places.identity(id), self.places.launch(id), self.places.prompt(id)];
-        let files: Vec<_> = files.into_iter().flat_map(|path| [draft_of(&path), path]).collect();
+        let [identity, launch, prompt, state] = self.files(id);
+        let files: Vec<_> =
+            [identity, launch, prompt].into_iter().flat_map(|path| [draft_of(&path), path]).collect();
         let removals = files.iter().map(|path| (path, fs::remove_file(path)));
-        let state = self.places.state(id);
         for (path, removed) in removals.chain([(&state, fs::remove_dir_all(&state))]) {
             match removed {
                 Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

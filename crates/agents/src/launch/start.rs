@@ -92,10 +92,15 @@ impl Coordinator {
         })
     }
 
-    /// Names that cannot be given, though no row has them: their branch or folder is there.
+    /// Names that cannot be given, though no row has them: a branch, a worktree, a session or a file of that name is there.
     fn taken_names(&self, repository: &Repository) -> Result<HashSet<String>> {
         let mut taken: HashSet<String> = names_in(&self.places.worktrees())?.into_iter().collect();
         taken.extend(repository.our_branches()?);
+        let registered = repository.worktrees()?;
+        let names = registered.iter().filter(|worktree| !worktree.main).filter_map(|it| it.path.file_name());
+        taken.extend(names.map(|name| name.to_string_lossy().into_owned()));
+        taken.extend(self.tmux.sessions()?.into_iter().map(|session| session.id.to_string()));
+        taken.extend(self.ids_of_files()?.into_iter().map(|id| id.to_string()));
         Ok(taken)
     }
 

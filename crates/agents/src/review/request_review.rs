@@ -38,12 +38,13 @@ impl Coordinator {
     fn review(&self, caller: &Caller<'_>, input: &RequestReview) -> Result<ReviewRequested> {
         let coding = &caller.instance;
         // At the limit it does not matter what there is to review.
-        self.admit(caller)?;
+        let iteration = self.admit(caller)?;
         let repository = self.repository_until(&coding.repository, caller.deadline)?;
         let notes = self.notes_for(&coding.id)?;
         let work = work(&repository, coding, &notes)?;
         let choice = self.reviewer_choice(coding)?;
         self.check_program(&choice)?;
+        self.check_free(&repository, &coding.id.of_review(iteration))?;
         caller.in_time()?;
         let (reviewer, identity, review, operation) = self.reserve_review(caller, work, choice)?;
         reach(Point::ReviewReserved);
@@ -73,12 +74,15 @@ impl Coordinator {
         Ok(answer)
     }
 
-    /// Whether there may be another review. A refusal at the limit counts, and may be one too many.
-    fn admit(&self, caller: &Caller<'_>) -> Result<()> {
-        let admission = self.write(|connection| admission(connection, caller))?;
-        let Admission::Refused(error) = admission else { return Ok(()) };
-        self.let_go(&caller.instance.id);
-        Err(error)
+    /// Whether there may be another review, and which one it is. A refusal at the limit counts, and may be one too many.
+    fn admit(&self, caller: &Caller<'_>) -> Result<u32> {
+        match self.write(|connection| admission(connection, caller))? {
+            Admission::Granted { iteration } => Ok(iteration),
+            Admission::Refused(error) => {
+                self.let_go(&caller.instance.id);
+                Err(error)
+            }
+        }
     }
 
     /// The agent that reviews: the one that the user set, or another like the one that codes.

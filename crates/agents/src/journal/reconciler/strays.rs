@@ -12,14 +12,7 @@ impl Coordinator {
     pub(super) fn clear_strays(&self, findings: &mut Vec<Repair>) -> Result<()> {
         // Sessions and files first, then rows: whatever is there has its row by then.
         let sessions = self.tmux.sessions()?;
-        let mut files: Vec<InstanceId> = Vec::new();
-        for folder in
-            [self.places.identities(), self.places.launches(), self.places.prompts(), self.places.states()]
-        {
-            files.extend(names_in(&folder)?.iter().filter_map(|name| id_of(name)));
-        }
-        files.sort();
-        files.dedup();
+        let files = self.ids_of_files()?;
         let worktrees = names_in(&self.places.worktrees())?;
         let rows = self.read(|connection| db::instances(connection, true))?;
         let rows: HashMap<&str, &Instance> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
@@ -51,6 +44,19 @@ impl Coordinator {
             findings.extend(self.report(None, found, done));
         }
         Ok(())
+    }
+
+    /// The instances of which there are files.
+    pub(crate) fn ids_of_files(&self) -> Result<Vec<InstanceId>> {
+        let mut ids: Vec<InstanceId> = Vec::new();
+        for folder in
+            [self.places.identities(), self.places.launches(), self.places.prompts(), self.places.states()]
+        {
+            ids.extend(names_in(&folder)?.iter().filter_map(|name| id_of(name)));
+        }
+        ids.sort();
+        ids.dedup();
+        Ok(ids)
     }
 
     /// Holds an instance's family, and looks whether there is still nothing to be alive.
