@@ -85,10 +85,10 @@ pub struct PullRequestCreated {
     pub pr_number: Option<i64>,
     pub pr_url: Option<String>,
     pub branch_name: String,
-    /// Without GitHub: what was done.
+    /// What was done, where there is no GitHub or the pull request was open before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// Without GitHub: what is left to do, and how.
+    /// In the same cases: what is left to do, and how.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_to_do: Vec<String>,
 }

@@ -57,16 +57,18 @@ impl Github {
         }
     }
 
-    /// The open pull request of a branch.
-    pub fn open_pull_request(&self, branch: &str) -> Result<Option<PullRequest>> {
+    /// The open pull request of a branch into a base. GitHub has at most one of each pair.
+    pub fn open_pull_request(&self, branch: &str, base: &str) -> Result<Option<PullRequest>> {
         let owner = self.repository.owner();
         let head = query_value(&format!("{owner}:{branch}"));
-        let answer = self.look(&format!("/pulls?state=open&head={head}&per_page=100"))?;
+        let into = query_value(base);
+        let answer = self.look(&format!("/pulls?state=open&head={head}&base={into}&per_page=100"))?;
         let listed = self.read::<Vec<Value>>(&answer)?;
         // GitHub lists all of them when it cannot make sense of `head`; so each is looked at.
         let ours = listed.iter().find(|pull| {
             let label = pull["head"]["label"].as_str().and_then(|label| label.split_once(':'));
-            label.is_some_and(|(by, named)| by.eq_ignore_ascii_case(owner) && named == branch)
+            let is_head = label.is_some_and(|(by, named)| by.eq_ignore_ascii_case(owner) && named == branch);
+            is_head && pull["base"]["ref"] == base
         });
         ours.map(|pull| self.read_pull_request(pull)).transpose().map_err(GithubFailure::into)
     }
@@ -87,9 +89,10 @@ impl Github {
         self.read_pull_request(&self.read(&answer)?)
     }
 
-    /// The open pull request of a branch, which is made if there is none. However it fails, calling again makes no second.
+    /// The open pull request of a branch into a base, which is made if there is none. However it fails, calling again makes no
+    /// second.
     pub fn ensure_pull_request(&self, new: &NewPullRequest) -> Result<Opened> {
-        if let Some(pull_request) = self.open_pull_request(&new.head)? {
+        if let Some(pull_request) = self.open_pull_request(&new.head, &new.base)? {
             return Ok(Opened { pull_request, existed: true });
         }
         let failure = match self.create_pull_request(new) {
@@ -100,7 +103,7 @@ impl Github {
             return Err(failure.into());
         }
         // It was made all the same, or by another process. If that cannot be found out, the first failure is the one to report.
-        match self.open_pull_request(&new.head) {
+        match self.open_pull_request(&new.head, &new.base) {
             Ok(Some(pull_request)) => {
                 Ok(Opened { pull_request, existed: failure.outcome == WriteOutcome::Exists })
             }

@@ -48,7 +48,7 @@ fn pull_requests_are_made_found_and_followed() {
     let fake = FakeGithub::start(FakeRepository::default());
     let github = connect(&settings(&fake));
     assert_eq!(github.default_branch().unwrap(), "main");
-    assert_eq!(github.open_pull_request("tamis/work-1-a1"), Ok(None));
+    assert_eq!(github.open_pull_request("tamis/work-1-a1", "main"), Ok(None));
 
     let new = new_pull("tamis/work-1-a1");
     let made = github.create_pull_request(&new).unwrap();
@@ -57,14 +57,16 @@ fn pull_requests_are_made_found_and_followed() {
     let kept = FakePullRequest { number: 1, title, head, base, body, open: true, merged: false };
     assert_eq!(fake.pull_requests(), [kept]);
 
-    assert_eq!(github.open_pull_request("tamis/work-1-a1"), Ok(Some(made.clone())));
-    assert_eq!(github.open_pull_request("tamis/work-1-a2"), Ok(None));
+    assert_eq!(github.open_pull_request("tamis/work-1-a1", "main"), Ok(Some(made.clone())));
+    assert_eq!(github.open_pull_request("tamis/work-1-a2", "main"), Ok(None));
+    // One for another base is another pull request.
+    assert_eq!(github.open_pull_request("tamis/work-1-a1", "develop"), Ok(None));
     assert_eq!(github.pull_request(1), Ok(made.clone()));
     fake.close(1, false);
     assert_eq!(github.pull_request(1), Ok(PullRequest { state: PullState::Closed, ..made.clone() }));
     fake.close(1, true);
     assert_eq!(github.pull_request(1), Ok(PullRequest { state: PullState::Merged, ..made }));
-    assert_eq!(github.open_pull_request("tamis/work-1-a1"), Ok(None));
+    assert_eq!(github.open_pull_request("tamis/work-1-a1", "main"), Ok(None));
     assert_eq!(github.pull_request(2).unwrap_err().kind, GithubErrorKind::Forbidden);
     fake.assert_clean();
 }
@@ -74,9 +76,9 @@ fn odd_branches_are_found_by_their_own_names() {
     let fake = FakeGithub::start(FakeRepository::default());
     let github = connect(&settings(&fake));
     for (number, head) in ["a&b=c", "a", "ü#1+%2f", "a:b", "--upload-pack=x"].into_iter().enumerate() {
-        assert_eq!(github.open_pull_request(head), Ok(None), "{head}");
+        assert_eq!(github.open_pull_request(head, "main"), Ok(None), "{head}");
         github.create_pull_request(&new_pull(head)).unwrap();
-        let found = github.open_pull_request(head).unwrap().unwrap();
+        let found = github.open_pull_request(head, "main").unwrap().unwrap();
         assert_eq!(found.number, number as u64 + 1, "{head}");
     }
 }
@@ -155,7 +157,7 @@ fn whatever_goes_wrong_has_its_code() {
         fake.misbehave(fault.clone(), 99);
         let looks: [Box<dyn Fn() -> Result<()>>; 5] = [
             Box::new(|| github.default_branch().map(drop)),
-            Box::new(|| github.open_pull_request("a").map(drop)),
+            Box::new(|| github.open_pull_request("a", "main").map(drop)),
             Box::new(|| github.pull_request(1).map(drop)),
             Box::new(|| github.create_pull_request(&new_pull("a")).map(drop).map_err(GithubFailure::into)),
             Box::new(|| github.create_issue(&new_issue("a")).map(drop).map_err(GithubFailure::into)),

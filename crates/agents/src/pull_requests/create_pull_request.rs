@@ -32,7 +32,7 @@ use crate::{
 use checks::{admit, check_work};
 use destination::Destination;
 pub(crate) use follow::{CLOSED_FOLLOWED, Following};
-use tamis_git::{Commit, Repository};
+use tamis_git::{BranchName, Commit, Repository};
 use tamis_github::{NewPullRequest, PullRequest};
 
 /// What the journal holds of it, so that another coordinator can finish it.
@@ -40,6 +40,9 @@ use tamis_github::{NewPullRequest, PullRequest};
 struct Plan {
     /// Whose branch it is.
     subject: InstanceId,
+    /// Into which branch. Plans of earlier versions do not name it.
+    #[serde(default)]
+    base: Option<BranchName>,
     /// Whether GitHub may have been requested to open it.
     opening: bool,
 }
@@ -56,9 +59,17 @@ struct Work<'a> {
     notes: Vec<String>,
 }
 
+impl Work<'_> {
+    fn plan(&self, opening: bool) -> Plan {
+        Plan { subject: self.subject.id.clone(), base: Some(self.destination.base.clone()), opening }
+    }
+}
+
 /// What was done when all went well.
 struct Done {
     opened: Option<PullRequest>,
+    /// Whether it was open before.
+    existed: bool,
     /// The branch as it was pushed.
     tip: Commit,
     steps: Vec<String>,
@@ -92,7 +103,7 @@ impl Coordinator {
         let work = Work { caller, input, subject, repository, destination, notes };
         check_work(&work)?;
         caller.in_time()?;
-        let plan = Plan { subject: work.subject.id.clone(), opening: false };
+        let plan = work.plan(false);
         let operation = self.write(|connection| caller.begin(connection, &plan))?;
         reach(Point::PullReserved);
         let answer = self.open(&work, operation).and_then(|done| {
@@ -128,10 +139,11 @@ impl Coordinator {
             steps.push(format!("{branch} was pushed to {}", remote.name));
         }
         reach(Point::PullPushed);
-        let Some(github) = &destination.github else { return Ok(Done { opened: None, tip, steps }) };
+        let Some(github) = &destination.github else {
+            return Ok(Done { opened: None, existed: false, tip, steps });
+        };
         caller.in_time()?;
-        let plan = Plan { subject: subject.id.clone(), opening: true };
-        self.replan(operation, &plan)?;
+        self.replan(operation, &work.plan(true))?;
         let new = NewPullRequest {
             title: Redacted::from(input.title.trim()).into_inner(),
             head: branch.to_string(),
@@ -140,7 +152,14 @@ impl Coordinator {
         };
         let opened = github.ensure_pull_request(&new).map_err(|error| destination.explain(error.into()))?;
         reach(Point::PullOpened);
-        Ok(Done { opened: Some(opened.pull_request), tip, steps })
+        if opened.existed {
+            let number = opened.pull_request.number;
+            steps.push(format!(
+                "pull request {number} into {} was already open: it has the new commits, and keeps its title and description",
+                destination.base
+            ));
+        }
+        Ok(Done { opened: Some(opened.pull_request), existed: opened.existed, tip, steps })
     }
 
     /// The instance whose branch it is: a reviewer's pull request is for the work that it reviews.
@@ -206,6 +225,10 @@ fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
         Some(pull_request) => {
             answer.pr_number = Some(number_of(pull_request.number)?);
             answer.pr_url = Some(pull_request.url.clone());
+            if done.existed {
+                answer.done = done.steps.clone();
+                answer.left_to_do = left::of_existing(pull_request.number);
+            }
         }
         None => {
             answer.done = done.steps.clone();

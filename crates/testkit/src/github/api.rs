@@ -39,13 +39,14 @@ pub(super) fn answer(
             reply(200, json!({"full_name": full_name, "default_branch": repository.default_branch}))
         }
         ("GET", "/pulls") => {
-            let head = parameter("head");
+            let (head, base) = (parameter("head"), parameter("base"));
             let requested_state = parameter("state").unwrap_or_else(|| "open".to_owned());
             let listed = state.pulls.iter().rev().filter(|pull| {
                 let in_state = requested_state == "all" || (requested_state == "open") == pull.open;
                 let label = format!("{}:{}", repository.owner, pull.head);
                 // GitHub ignores a `head` without a colon.
-                in_state && head.as_ref().is_none_or(|head| !head.contains(':') || *head == label)
+                let of_head = head.as_ref().is_none_or(|head| !head.contains(':') || *head == label);
+                in_state && of_head && base.as_ref().is_none_or(|base| *base == pull.base)
             });
             reply(200, listed.map(|pull| render.pull_request(pull, false)).collect())
         }

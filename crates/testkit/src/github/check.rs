@@ -22,7 +22,7 @@ const BODY_HEADERS: [(&str, &str); 2] = [("content-length", "*"), ("content-type
 /// The routes below the repository: method, path, query parameters, and fields of the body.
 const ROUTES: [(&str, &str, &[&str], &[Field]); 7] = [
     ("GET", "", &[], &[]),
-    ("GET", "/pulls", &["state", "head", "per_page"], &[]),
+    ("GET", "/pulls", &["state", "head", "base", "per_page"], &[]),
     ("GET", "/pulls/#", &[], &[]),
     (
         "POST",

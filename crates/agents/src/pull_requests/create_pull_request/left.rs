@@ -1,4 +1,4 @@
-//! What is left to people where there is no GitHub.
+//! What is left to people: where there is no GitHub, or where a pull request was open before.
 
 use super::destination::Destination;
 
@@ -16,4 +16,9 @@ pub(super) fn to_do(branch: &str, destination: &Destination) -> Vec<String> {
             "or add a remote on GitHub and try again: git remote add origin URL".to_owned(),
         ],
     }
+}
+
+/// For a pull request that keeps the title and the description that it had.
+pub(super) fn of_existing(number: u64) -> Vec<String> {
+    vec![format!("if its title or description should change: gh pr edit {number} --title TITLE --body TEXT")]
 }

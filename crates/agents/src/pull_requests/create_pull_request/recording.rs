@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::instances::records::{Instance, Operation, Phase, ReviewOutcome};
 use crate::journal::operations::{Caller, finish, undo};
 use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
-use tamis_git::Commit;
+use tamis_git::{BranchName, Commit};
 use tamis_github::PullRequest;
 
 /// How long GitHub may take for an answer after a crash, when others wait.
@@ -65,7 +65,7 @@ impl Coordinator {
             )
         })?;
         let subject = self.archive.instance(&plan.subject)?;
-        let opened = if plan.opening { self.look_for_pull(&subject) } else { Ok(None) };
+        let opened = if plan.opening { self.look_for_pull(&subject, plan.base.as_ref()) } else { Ok(None) };
         let may_be = subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated);
         if let (Ok(Some(pull_request)), true) = (&opened, may_be) {
             let answer = PullRequestCreated {
@@ -87,10 +87,11 @@ impl Coordinator {
         })
     }
 
-    fn look_for_pull(&self, subject: &Instance) -> Result<Option<PullRequest>> {
+    fn look_for_pull(&self, subject: &Instance, base: Option<&BranchName>) -> Result<Option<PullRequest>> {
         let repository = self.repository(&subject.repository)?;
+        let base = base.or(subject.base_branch.as_ref()).map_or("main", BranchName::as_str);
         match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
-            Some(github) => Ok(github.open_pull_request(&subject.branch)?),
+            Some(github) => Ok(github.open_pull_request(&subject.branch, base)?),
             None => Ok(None),
         }
     }

@@ -30,6 +30,46 @@ fn created(stage: &Stage, number: i64) -> PullRequestCreated {
     }
 }
 
+/// The answer where a pull request for this head and base is open already.
+fn existing(stage: &Stage, number: i64, base: &str) -> PullRequestCreated {
+    PullRequestCreated {
+        done: vec![
+            "tamis/work-7-a1 was pushed to origin".to_owned(),
+            format!(
+                "pull request {number} into {base} was already open: it has the new commits, and keeps its title and description"
+            ),
+        ],
+        left_to_do: vec![format!(
+            "if its title or description should change: gh pr edit {number} --title TITLE --body TEXT"
+        )],
+        ..created(stage, number)
+    }
+}
+
+/// GitHub has one pull request for each head and base.
+#[test]
+fn another_base_is_another_pull_request_and_the_same_one_is_said_to_be_there() {
+    let stage = Stage::new(Place::Github);
+    let tool = stage.folder().join("tool");
+    git(&tool, &["branch", "develop", "main"]);
+    git(&tool, &["push", "-q", "origin", "develop"]);
+    let (coding, token) = stage.coding();
+    let into = |base: &str, title: &str| CreatePullRequest {
+        title: title.to_owned(),
+        base_branch: Some(base.to_owned()),
+        ..input()
+    };
+    assert_eq!(stage.create(&token, &into("develop", "one")), Ok(created(&stage, 1)));
+    assert_eq!(stage.create(&token, &into("main", "two")), Ok(created(&stage, 2)));
+    assert_eq!(stage.create(&token, &into("develop", "three")), Ok(existing(&stage, 1, "develop")));
+    let pulls = stage.github.pull_requests();
+    let open: Vec<_> = pulls.iter().map(|pull| (pull.base.as_str(), pull.title.as_str())).collect();
+    assert_eq!(open, [("develop", "one"), ("main", "two")]);
+    // The last one that it got is the one that is followed.
+    assert_eq!(stage.coordinator.archive.instance(&coding.id).unwrap().pr_number, Some(1));
+    stage.assert_consistent();
+}
+
 #[test]
 fn a_coding_agents_work_becomes_a_pull_request() {
     let stage = Stage::new(Place::Github);
@@ -75,7 +115,7 @@ fn a_coding_agents_work_becomes_a_pull_request() {
 
     // More work goes to the same pull request.
     stage.commit(&coding, "c.txt", "three\n");
-    assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+    assert_eq!(stage.create(&token, &input()), Ok(existing(&stage, 1, "main")));
     assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
     assert_eq!(stage.github.pull_requests().len(), 1);
     stage.assert_consistent();
