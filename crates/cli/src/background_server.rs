@@ -118,9 +118,7 @@ fn start(config: &Config, data_dir: &DataDir, port: Option<u16>) -> Result<Child
     // Where it was started may be a worktree that is removed one day. So relative paths are passed in full.
     command.current_dir(data_dir.root());
     command.env("TAMIS_DATA_DIR", config.data_dir());
-    if let Some(database) = &config.agents.database.value {
-        command.env("TAMIS_AGENTS_DATABASE", database);
-    }
+    command.env("TAMIS_AGENTS_DATABASE", startup::agents_database(config));
     let errors = log.try_clone()?;
     command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
     command.spawn().context("cannot start `tamis serve`").map_err(CliError::failed)

@@ -162,9 +162,14 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     Ok(Arc::new(services))
 }
 
-/// The database of agents.
+/// The database of agents. A relative path is in the data folder: the server, commands and agents run in different folders and
+/// must find the same file.
 pub(crate) fn agents_database(config: &Config) -> PathBuf {
-    config.agents.database.value.clone().unwrap_or_else(|| DataDir::at(config.data_dir()).state_db())
+    let data_dir = DataDir::at(config.data_dir());
+    match &config.agents.database.value {
+        Some(path) => data_dir.root().join(path),
+        None => data_dir.state_db(),
+    }
 }
 
 /// Path of this program, to start more processes of it.

@@ -5,7 +5,7 @@
 mod common;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::agents::{AgentFixture, is_serve};
@@ -175,6 +175,37 @@ fn an_agent_from_its_start_to_its_clean_up() {
     assert!(purged.stderr.contains("of agents and their database rows are kept"), "{}", purged.stderr);
     assert!(worktree.join("notes.txt").exists());
     assert_eq!(fixture.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
+}
+
+/// The server, commands and agents run in different folders.
+#[test]
+fn a_relative_path_of_the_database_names_one_file() {
+    let fixture = AgentFixture::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let tamis = |folder: Option<&Path>, arguments: &[&str]| {
+        let mut command = fixture.tamis(arguments);
+        command.env("MCP_DATABASE_PATH", "shared.db");
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let show = "echo \"database=$TAMIS_AGENTS_DATABASE=\"; exec sleep 600";
+    tamis(None, &["agents", "start", "--task", "x", "--", "sh", "-c", show]);
+    let database = fixture.base.data().join("shared.db");
+    for folder in [None, Some(elsewhere.path()), Some(database.parent().unwrap())] {
+        let listed: Value = serde_json::from_str(&tamis(folder, &["agents", "list", "--json"])).unwrap();
+        assert_eq!(listed[0]["id"], "work-x-a1", "{folder:?}");
+    }
+    let named = format!("database={}=", database.display());
+    eventually("the agent has it in full", || tamis(None, &["agents", "logs", "work-x-a1"]).contains(&named));
+    let worktree = database.with_file_name("agents/worktrees/work-x-a1");
+    for folder in [elsewhere.path(), &worktree] {
+        assert!(!folder.join("shared.db").exists(), "{}", folder.display());
+    }
+    assert!(database.exists() && !database.with_file_name("state.db").exists());
 }
 
 #[test]

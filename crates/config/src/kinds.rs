@@ -126,6 +126,24 @@ impl Kind for TextList {
     }
 }
 
+/// A path that whoever uses it completes: it names the same file whichever folder a process runs in.
+pub(crate) struct PathInDataFolder;
+
+impl Kind for PathInDataFolder {
+    type Value = PathBuf;
+
+    fn description(&self) -> String {
+        "path".to_owned()
+    }
+
+    fn parse(&self, text: &str) -> Result<PathBuf, String> {
+        not_empty(text).map(PathBuf::from)
+    }
+    fn show(&self, value: &PathBuf) -> String {
+        value.display().to_string()
+    }
+}
+
 /// A file or folder; a relative one starts at the working folder, or at the file that names it.
 pub(crate) struct FilePath;
 

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::kinds::{
-    Choice, Count, FilePath, PathList, Port, Secret, SecretText, Span, Switch, Text, TextList,
+    Choice, Count, FilePath, PathInDataFolder, PathList, Port, Secret, SecretText, Span, Switch, Text,
+    TextList,
 };
 use crate::resolve::Resolver;
 use crate::{Sourced, folders};
@@ -205,8 +206,8 @@ settings! {
     }
 
     AgentsConfig {
-        /// Database of agents, their reviews and events (unset: `state.db` in the data folder)
-        database: Option<PathBuf> = FilePath, "agents.database",
+        /// Database of agents, their reviews and events; a relative path is in the data folder (unset: `state.db` there)
+        database: Option<PathBuf> = PathInDataFolder, "agents.database",
             ["TAMIS_AGENTS_DATABASE", "MCP_DATABASE_PATH"], optional();
         /// Identity file of an instance, for its own `tamis mcp`; set by `tamis agents start`
         identity: Option<PathBuf> = FilePath, "agents.identity", ["TAMIS_IDENTITY"], optional();

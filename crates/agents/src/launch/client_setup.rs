@@ -41,15 +41,18 @@ const UNASKED: &[&str] = &[
     "analyze_component",
 ];
 
+/// Names the coordinator's database, before the variable of the contract and whatever the configuration says.
+const DATABASE_VARIABLE: &str = "TAMIS_AGENTS_DATABASE";
+
 /// What our server needs of the environment, for agents that pass nothing on. They may show it to others: no keys.
 const SERVER_ENVIRONMENT: &[&str] = &[
     "HOME",
     "LANG",
-    "MCP_DATABASE_PATH",
     "MCP_LOG_LEVEL",
     "MCP_SERVER_PORT",
     "MCP_TOOL_TIMEOUT",
     "PATH",
+    DATABASE_VARIABLE,
     "TAMIS_DATA_DIR",
     "TAMIS_INSTANCE",
     "TMPDIR",
@@ -81,6 +84,7 @@ impl Coordinator {
         let mut env = agent_environment(std::env::vars_os());
         env.insert("TAMIS_INSTANCE".into(), id.as_str().into());
         env.insert("TAMIS_DATA_DIR".into(), self.settings.data_dir.root().into());
+        env.insert(DATABASE_VARIABLE.into(), self.settings.database.clone().into());
         if !repository.has_identity()? {
             for role in ["AUTHOR", "COMMITTER"] {
                 env.insert(format!("GIT_{role}_NAME").into(), id.as_str().into());
