@@ -310,6 +310,40 @@ fn what_is_refused_and_why() {
     say(&second.id, "Better, but").unwrap();
 }
 
+/// The answer to a question may be words; other feedback asks for other work.
+#[test]
+fn unchanged_work_is_reviewed_again_only_to_answer_a_question() {
+    for (feedback_type, answer, passes) in [
+        (FeedbackType::Clarification, Some("42"), true),
+        (FeedbackType::Clarification, Some(" "), false),
+        (FeedbackType::Clarification, None, false),
+        (FeedbackType::NeedsWork, Some("42"), false),
+        (FeedbackType::Suggestions, Some("42"), false),
+    ] {
+        let field = Field::new();
+        let coding = field.start();
+        let reviewer = field.review(&coding, "one");
+        let input = SendFeedback { feedback_type, ..support::feedback("Why?") };
+        let token = field.token(&reviewer.id);
+        field.coordinator().send_feedback(&call(&token, None), &input).unwrap();
+        let token = field.token(&coding.id);
+        let ask = RequestReview { completion_message: answer.map(str::to_owned), reviewer_prompt: None };
+        let asked = field.coordinator().request_review(&call(&token, None), &ask);
+        let why = format!("{feedback_type} {answer:?}: {asked:?}");
+        match asked {
+            Ok(review) => {
+                assert!(passes, "{why}");
+                assert!(field.prompt(&review.review_instance_id).contains("42"), "{why}");
+            }
+            Err(error) => {
+                assert!(!passes && error.code == Code::ReviewUnchanged, "{why}");
+                let says_how = error.suggestions.iter().any(|it| it.contains("completion_message"));
+                assert_eq!(says_how, feedback_type == FeedbackType::Clarification, "{why}");
+            }
+        }
+    }
+}
+
 #[test]
 fn feedback_comes_to_a_dirty_tree_and_loses_nothing() {
     let field = Field::new();

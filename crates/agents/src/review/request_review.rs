@@ -15,7 +15,7 @@ use crate::journal::operations::{Caller, finish, undo};
 use crate::launch::preparation::Equipment;
 use crate::launch::start::created;
 use crate::{
-    AgentCall, AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, RequestReview,
+    AgentCall, AgentType, AgentsError, Code, Coordinator, FeedbackType, Identity, InstanceId, RequestReview,
     ReviewRequested, Status, db, tools,
 };
 
@@ -46,7 +46,7 @@ impl Coordinator {
         self.check_program(&choice)?;
         self.check_free(&repository, &coding.id.of_review(iteration))?;
         caller.in_time()?;
-        let (reviewer, identity, review, operation) = self.reserve_review(caller, work, choice)?;
+        let (reviewer, identity, review, operation) = self.reserve_review(caller, input, work, choice)?;
         reach(Point::ReviewReserved);
         let steps = || {
             let equipment = Equipment {
@@ -101,6 +101,7 @@ impl Coordinator {
     fn reserve_review(
         &self,
         caller: &Caller<'_>,
+        input: &RequestReview,
         work: Work,
         choice: AgentChoice,
     ) -> Result<(Instance, Identity, Review, i64)> {
@@ -113,8 +114,14 @@ impl Coordinator {
             // A reviewer that ended without feedback does not count.
             let mut reviews = db::reviews_of(connection, &coding.id)?;
             reviews.retain(|review| review.outcome == Some(ReviewOutcome::Feedback));
-            if reviews.last().is_some_and(|last| last.work_identity == work.identity) {
-                return Err(unchanged(&coding.id));
+            if let Some(last) = reviews.last().filter(|last| last.work_identity == work.identity) {
+                let asked = db::feedback_for(connection, Some(&last.child_instance))?;
+                let asked =
+                    asked.iter().any(|feedback| feedback.feedback_type == FeedbackType::Clarification);
+                // The answer to a question need not be in the tree.
+                if !(asked && says_something(input)) {
+                    return Err(unchanged(&coding.id, asked));
+                }
             }
             let id = coding.id.of_review(iteration);
             let (repository, worktree) = (coding.repository.clone(), self.places.worktree(&id));
@@ -211,6 +218,12 @@ impl Coordinator {
         self.undo_review(&reviewer, operation.id, None)?;
         Ok(format!("the rest of {reviewer} is removed"))
     }
+}
+
+/// Whether the reviewer gets any words of the coding agent.
+fn says_something(input: &RequestReview) -> bool {
+    let texts = [&input.completion_message, &input.reviewer_prompt];
+    texts.into_iter().flatten().any(|text| !text.trim().is_empty())
 }
 
 fn check(input: &RequestReview) -> Result<()> {

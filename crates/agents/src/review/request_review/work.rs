@@ -41,14 +41,14 @@ pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[ReviewNo
     Ok(Work { commit, identity })
 }
 
-pub(super) fn unchanged(id: &InstanceId) -> AgentsError {
-    AgentsError::new(
-        Code::ReviewUnchanged,
-        format!("nothing has changed in {id}'s work since the last review"),
-    )
-    .about(id)
-    .suggest("address REVIEW_FEEDBACK.md, commit, and try again")
-    .suggest(
+/// `asked`: the last review asked a question.
+pub(super) fn unchanged(id: &InstanceId, asked: bool) -> AgentsError {
+    let message = format!("nothing has changed in {id}'s work since the last review");
+    let mut error = AgentsError::new(Code::ReviewUnchanged, message).about(id);
+    if asked {
+        error = error.suggest("answer the reviewer's question in completion_message, and try again");
+    }
+    error.suggest("address REVIEW_FEEDBACK.md, commit, and try again").suggest(
         "or create a pull request with create_pull_request, and explain there why nothing needs to change",
     )
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Context;
 use crate::error::Result;
 use crate::instances::records::Feedback;
-use crate::{Coordinator, Status, db};
+use crate::{Coordinator, FeedbackType, Status, db};
 
 impl Coordinator {
     /// Notifies the coding agent, as long as the caller waits. If that fails, the reconciler finds out why, and notifies it
@@ -33,9 +33,16 @@ impl Coordinator {
 
     /// Types the message into the agent's session. It quotes nothing of the feedback itself.
     pub(crate) fn send_notification(&self, feedback: &Feedback, deadline: Option<Instant>) -> Result<()> {
+        let then = match feedback.feedback_type {
+            FeedbackType::Clarification => {
+                "answer its question in the completion_message of another request_review, with or without new commits"
+            }
+            FeedbackType::NeedsWork | FeedbackType::Suggestions => {
+                "do what it asks for, commit, and then call request_review again"
+            }
+        };
         let message = format!(
-            "Review {} is done: {} has written {}. Read that file, do what it asks for, commit, and then call \
-             request_review again, or create_pull_request if the work is done.",
+            "Review {} is done: {} has written {}. Read that file, {then}, or create_pull_request if the work is done.",
             feedback.review_iteration, feedback.review_instance, feedback.path
         );
         let tmux = deadline.map_or_else(|| self.tmux.clone(), |deadline| self.tmux.until(deadline));
