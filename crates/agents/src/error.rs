@@ -24,7 +24,7 @@ words! {
         ReviewLimitExceeded = "REVIEW_LIMIT_EXCEEDED",
         /// Nothing has changed since the last review.
         ReviewUnchanged = "REVIEW_UNCHANGED",
-        /// The same feedback was given before.
+        /// The same feedback on the same work was given before.
         DuplicateFeedback = "DUPLICATE_FEEDBACK",
         UncommittedChanges = "UNCOMMITTED_CHANGES",
         /// There is nothing to review, or to ask to pull.

@@ -303,11 +303,53 @@ fn what_is_refused_and_why() {
     let longest = format!("{} ", "é".repeat(99_999));
     say(&reviewer.id, &longest).unwrap();
     assert_eq!(say(&reviewer.id, "More"), Err(Code::InvalidState));
-    let second = field.review(&coding, "two");
-    let again = field.send_feedback(&second.id, &longest.replace(' ', "\n")).unwrap_err();
-    assert_eq!(again.code, Code::DuplicateFeedback);
-    assert!(again.message.contains("review 1") && !again.suggestions.is_empty(), "{again:?}");
-    say(&second.id, "Better, but").unwrap();
+}
+
+/// Feedback is a duplicate where all of it was said before of the same work.
+#[test]
+fn only_the_same_feedback_on_the_same_work_is_a_duplicate() {
+    let field = Field::new();
+    field.coordinator().archive().set_config("review.max_iterations", "20").unwrap();
+    field.coordinator().archive().set_config("review.auto_abandon_after", "20").unwrap();
+    let coding = field.start();
+    let said = SendFeedback {
+        feedback: "See the items.".to_owned(),
+        feedback_type: FeedbackType::Clarification,
+        priority: None,
+        actionable_items: vec!["A".to_owned()],
+    };
+    let say = |reviewer: &InstanceId, input: &SendFeedback| {
+        let token = field.token(reviewer);
+        field.coordinator().send_feedback(&call(&token, None), input)
+    };
+    // The same work is reviewed again, since a question was asked.
+    let review_again = || {
+        let token = field.token(&coding.id);
+        let answered = RequestReview { completion_message: Some("42".to_owned()), reviewer_prompt: None };
+        let review = field.coordinator().request_review(&call(&token, None), &answered).unwrap();
+        field.instance(&review.review_instance_id)
+    };
+    let first = field.review(&coding, "one");
+    say(&first.id, &said).unwrap();
+    let second = review_again();
+    for same in [said.clone(), SendFeedback { feedback: " See\nthe items. ".to_owned(), ..said.clone() }] {
+        let refused = say(&second.id, &same).unwrap_err();
+        assert_eq!(refused.code, Code::DuplicateFeedback, "{same:?}");
+        assert!(refused.message.contains("review 1") && !refused.suggestions.is_empty(), "{refused:?}");
+    }
+    let other = [
+        SendFeedback { actionable_items: vec!["B".to_owned()], ..said.clone() },
+        SendFeedback { actionable_items: Vec::new(), ..said.clone() },
+        SendFeedback { priority: Some("high".to_owned()), ..said.clone() },
+        SendFeedback { feedback: "See the item.".to_owned(), ..said.clone() },
+        SendFeedback { feedback_type: FeedbackType::NeedsWork, ..said.clone() },
+    ];
+    say(&second.id, &other[0]).unwrap();
+    for input in &other[1..] {
+        say(&review_again().id, input).unwrap_or_else(|error| panic!("{input:?}: {error}"));
+    }
+    // Of new commits, the same words are said anew.
+    say(&field.review(&coding, "two").id, &said).unwrap();
 }
 
 /// The answer to a question may be words; other feedback asks for other work.

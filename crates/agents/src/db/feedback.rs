@@ -71,7 +71,7 @@ pub(crate) fn feedback_for(
     statement.query_map([coding], read_feedback)?.collect()
 }
 
-/// Feedback of this very text that a coding agent got before.
+/// Feedback with this digest that a coding agent got before.
 pub(crate) fn same_feedback(
     connection: &Connection,
     coding: &InstanceId,

@@ -12,6 +12,7 @@ mod repair;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tamis_redact::Redact;
 
 use crate::error::Result;
@@ -123,7 +124,7 @@ impl Coordinator {
                     return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
                 }
             }
-            let digest = digest(&input.feedback);
+            let digest = digest(input, &review);
             if let Some(same) = db::same_feedback(connection, &coding.id, &digest)? {
                 return Err(duplicate(&coding.id, &same));
             }
@@ -224,10 +225,15 @@ impl Coordinator {
     }
 }
 
-/// A hash of the words, whatever the space between them.
-fn digest(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    blake3::hash(words.join(" ").as_bytes()).to_hex().to_string()
+/// A hash of all that was said, whatever the space between the words, and of the work that it was said of. The same words about
+/// work that has changed since say that it has not changed enough, which is other feedback.
+fn digest(input: &SendFeedback, review: &Review) -> String {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let SendFeedback { feedback, feedback_type, priority, actionable_items } = input;
+    let items: Vec<String> = actionable_items.iter().map(|item| words(item)).collect();
+    let priority = priority.as_deref().map(words);
+    let said = json!([words(feedback), feedback_type, priority, items, review.work_identity]);
+    blake3::hash(said.to_string().as_bytes()).to_hex().to_string()
 }
 
 fn new_id() -> Result<String> {
@@ -235,7 +241,10 @@ fn new_id() -> Result<String> {
 }
 
 fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {
-    let message = format!("{coding} already received the same feedback in review {}", same.review_iteration);
+    let message = format!(
+        "{coding} already received the same feedback on the same work in review {}",
+        same.review_iteration
+    );
     AgentsError::new(Code::DuplicateFeedback, message)
         .about(&same.review_instance)
         .suggest("describe what is still missing, and where")
