@@ -90,9 +90,10 @@ impl Github {
     }
 
     /// The open pull request of a branch into a base, which is made if there is none. However it fails, calling again makes no
-    /// second.
-    pub fn ensure_pull_request(&self, new: &NewPullRequest) -> Result<Opened> {
-        if let Some(pull_request) = self.open_pull_request(&new.head, &new.base)? {
+    /// second. Where the outcome is unclear, there may be one that nobody knows of.
+    pub fn ensure_pull_request(&self, new: &NewPullRequest) -> Result<Opened, GithubFailure> {
+        let open = self.open_pull_request(&new.head, &new.base).map_err(GithubFailure::of_read)?;
+        if let Some(pull_request) = open {
             return Ok(Opened { pull_request, existed: true });
         }
         let failure = match self.create_pull_request(new) {
@@ -100,14 +101,14 @@ impl Github {
             Err(failure) => failure,
         };
         if failure.outcome == WriteOutcome::NotDone {
-            return Err(failure.into());
+            return Err(failure);
         }
         // It was made all the same, or by another process. If that cannot be found out, the first failure is the one to report.
         match self.open_pull_request(&new.head, &new.base) {
             Ok(Some(pull_request)) => {
                 Ok(Opened { pull_request, existed: failure.outcome == WriteOutcome::Exists })
             }
-            _ => Err(failure.into()),
+            _ => Err(failure),
         }
     }
 

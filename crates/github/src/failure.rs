@@ -31,6 +31,13 @@ pub struct GithubFailure {
     pub(super) again: Option<Option<Duration>>,
 }
 
+impl GithubFailure {
+    /// A read that failed: nothing was changed.
+    pub(super) fn of_read(error: GithubError) -> GithubFailure {
+        GithubFailure { error: Box::new(error), outcome: WriteOutcome::NotDone, again: None }
+    }
+}
+
 impl From<GithubFailure> for GithubError {
     fn from(failure: GithubFailure) -> GithubError {
         *failure.error

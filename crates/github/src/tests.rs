@@ -220,7 +220,7 @@ fn a_branch_has_one_pull_request_however_its_making_failed() {
         let fake = FakeGithub::start(FakeRepository::default());
         fake.misbehave_on("POST", When::After, fault.clone(), 1);
         let opened = connect_to(&fake).ensure_pull_request(&new);
-        let opened = opened.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+        let opened = opened.unwrap_or_else(|error| panic!("{fault:?}: {error:?}"));
         assert_eq!((opened.pull_request.number, opened.existed), (1, false), "{fault:?}");
         assert_eq!(fake.pull_requests().len(), 1);
 
@@ -228,7 +228,11 @@ fn a_branch_has_one_pull_request_however_its_making_failed() {
         let fake = FakeGithub::start(FakeRepository::default());
         fake.misbehave_on("POST", When::Before, fault.clone(), 1);
         let error = connect_to(&fake).ensure_pull_request(&new).unwrap_err();
-        assert_eq!(error.kind, GithubErrorKind::Unavailable, "{fault:?}");
+        assert_eq!(
+            (error.outcome, error.error.kind),
+            (WriteOutcome::Unclear, GithubErrorKind::Unavailable),
+            "{fault:?}"
+        );
         let patient = connect(&settings(&fake));
         assert_eq!(fake.pull_requests(), []);
         assert!(!patient.ensure_pull_request(&new).unwrap().existed);

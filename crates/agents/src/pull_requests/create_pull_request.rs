@@ -10,6 +10,7 @@ mod follow;
 pub(crate) mod input;
 mod left;
 mod recording;
+mod search;
 #[cfg(test)]
 pub(crate) mod stage;
 #[cfg(test)]
@@ -33,7 +34,7 @@ use checks::{admit, check_work};
 use destination::Destination;
 pub(crate) use follow::{CLOSED_FOLLOWED, Following};
 use tamis_git::{BranchName, Commit, Repository};
-use tamis_github::{NewPullRequest, PullRequest};
+use tamis_github::{GithubError, NewPullRequest, PullRequest, WriteOutcome};
 
 /// What the journal holds of it, so that another coordinator can finish it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,7 +44,8 @@ struct Plan {
     /// Into which branch. Plans of earlier versions do not name it.
     #[serde(default)]
     base: Option<BranchName>,
-    /// Whether GitHub may have been requested to open it.
+    /// Whether GitHub may have been requested to open it. Stays in the plan of a call that failed where that is not clear, and
+    /// it is looked for then.
     opening: bool,
 }
 
@@ -150,7 +152,16 @@ impl Coordinator {
             base: destination.base.to_string(),
             body: pull_request_body(&input.description, &self.history_of(subject, caller)?),
         };
-        let opened = github.ensure_pull_request(&new).map_err(|error| destination.explain(error.into()))?;
+        let opened = match github.ensure_pull_request(&new) {
+            Ok(opened) => opened,
+            Err(failure) => {
+                if failure.outcome != WriteOutcome::Unclear {
+                    // Nothing was opened, so there is nothing to look for.
+                    self.replan(operation, &work.plan(false))?;
+                }
+                return Err(destination.explain(GithubError::from(failure).into()));
+            }
+        };
         reach(Point::PullOpened);
         if opened.existed {
             let number = opened.pull_request.number;

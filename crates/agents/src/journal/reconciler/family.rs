@@ -35,6 +35,7 @@ impl Coordinator {
         trouble = trouble.and(self.free_if_not_reviewed(family, findings));
         trouble = trouble.and(self.finish_endings(family, findings));
         trouble = trouble.and(self.notify_of_unseen_feedback(family, findings));
+        trouble = trouble.and(self.search_for_pull(family, findings));
         trouble.and(self.follow_pull_request(family, findings))
     }
 

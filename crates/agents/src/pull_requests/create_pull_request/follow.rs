@@ -26,13 +26,20 @@ pub(crate) struct Following {
 
 impl Following {
     /// Whether to ask about this one now, which then counts as done.
-    fn turn(&mut self, id: &InstanceId) -> bool {
+    pub(super) fn turn(&mut self, id: &InstanceId) -> bool {
         let long_ago = |at: &Instant| at.elapsed() >= PAUSE;
         let turn = self.failed.as_ref().is_none_or(long_ago) && self.read_at.get(id).is_none_or(long_ago);
         if turn {
             self.read_at.insert(id.clone(), Instant::now());
         }
         turn
+    }
+}
+
+/// Only an unavailable GitHub concerns the other repositories.
+pub(super) fn note_failure(following: &mut Following, error: &AgentsError) {
+    if error.code == Code::GithubUnavailable {
+        following.failed = Some(Instant::now());
     }
 }
 
@@ -57,10 +64,7 @@ impl Coordinator {
         }
         let state = self.pull_state(&head, number).unwrap_or_else(|error| {
             tracing::debug!("cannot read the state of pull request {number} of {family} yet: {error}");
-            // Only an unavailable GitHub concerns the other repositories.
-            if error.code == Code::GithubUnavailable {
-                self.following.lock().failed = Some(Instant::now());
-            }
+            note_failure(&mut self.following.lock(), &error);
             None
         });
         let (status, found) = match state {

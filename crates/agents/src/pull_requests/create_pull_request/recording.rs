@@ -56,38 +56,52 @@ impl Coordinator {
         })
     }
 
-    /// After a crash: a pull request that was opened is recorded. All else the next call does again.
+    /// After a crash: a pull request that was opened is recorded. All else the next call does again. If GitHub cannot be asked
+    /// now, the plan says so, and the reconciler asks later.
     pub(crate) fn repair_pull(&self, operation: &Operation) -> Result<String> {
-        let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(|error| {
-            AgentsError::new(
-                Code::InternalError,
-                format!("the plan of a pull request cannot be read: {error}"),
-            )
-        })?;
+        let plan = Plan::of(operation)?;
         let subject = self.archive.instance(&plan.subject)?;
         let opened = if plan.opening { self.look_for_pull(&subject, plan.base.as_ref()) } else { Ok(None) };
-        let may_be = subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated);
-        if let (Ok(Some(pull_request)), true) = (&opened, may_be) {
-            let answer = PullRequestCreated {
-                pr_number: Some(number_of(pull_request.number)?),
-                pr_url: Some(pull_request.url.clone()),
-                branch_name: subject.branch.to_string(),
-                done: Vec::new(),
-                left_to_do: Vec::new(),
-            };
-            self.record_pull(&operation.instance, &subject, &answer, operation.id, None)?;
-            return Ok(format!("pull request {} was opened and is recorded", pull_request.number));
+        if let (Ok(Some(pull_request)), true) = (&opened, may_have_pull(&subject)) {
+            return self.record_found(operation, &subject, pull_request);
+        }
+        if opened.is_ok() {
+            self.replan(operation.id, &Plan { opening: false, ..plan })?;
         }
         self.write(|connection| undo(connection, operation.id, None))?;
         Ok(match opened {
             Err(error) => {
-                format!("cannot find out yet whether a pull request was opened; the next call will: {error}")
+                format!(
+                    "cannot find out yet whether a pull request was opened; it is looked for later: {error}"
+                )
             }
             Ok(_) => "no pull request was opened; the next call does the rest".to_owned(),
         })
     }
 
-    fn look_for_pull(&self, subject: &Instance, base: Option<&BranchName>) -> Result<Option<PullRequest>> {
+    /// Records a pull request that was opened by a call whose outcome was not known.
+    pub(super) fn record_found(
+        &self,
+        operation: &Operation,
+        subject: &Instance,
+        pull_request: &PullRequest,
+    ) -> Result<String> {
+        let answer = PullRequestCreated {
+            pr_number: Some(number_of(pull_request.number)?),
+            pr_url: Some(pull_request.url.clone()),
+            branch_name: subject.branch.to_string(),
+            done: Vec::new(),
+            left_to_do: Vec::new(),
+        };
+        self.record_pull(&operation.instance, subject, &answer, operation.id, None)?;
+        Ok(format!("pull request {} was opened and is recorded", pull_request.number))
+    }
+
+    pub(super) fn look_for_pull(
+        &self,
+        subject: &Instance,
+        base: Option<&BranchName>,
+    ) -> Result<Option<PullRequest>> {
         let repository = self.repository(&subject.repository)?;
         let base = base.or(subject.base_branch.as_ref()).map_or("main", BranchName::as_str);
         match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
@@ -95,6 +109,22 @@ impl Coordinator {
             None => Ok(None),
         }
     }
+}
+
+impl Plan {
+    pub(super) fn of(operation: &Operation) -> Result<Plan> {
+        serde_json::from_value(operation.plan.clone()).map_err(|error| {
+            AgentsError::new(
+                Code::InternalError,
+                format!("the plan of a pull request cannot be read: {error}"),
+            )
+        })
+    }
+}
+
+/// Whether its status allows a pull request.
+pub(super) fn may_have_pull(subject: &Instance) -> bool {
+    subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated)
 }
 
 /// How the work stands where there is no GitHub.

@@ -194,6 +194,64 @@ fn a_pull_request_whose_answer_is_lost_is_found() {
     }
 }
 
+/// The request arrived and the answer did not, and GitHub could not be asked in the time that was left.
+#[test]
+fn a_pull_request_that_was_opened_too_late_is_found_by_the_reconciler() {
+    for by_reviewer in [false, true] {
+        let stage = Stage::new(Place::Github);
+        let (coding, mut token) = stage.coding();
+        let reviewer = by_reviewer.then(|| stage.review(&coding));
+        if let Some((_, reviewers)) = &reviewer {
+            token.clone_from(reviewers);
+        }
+        let search = || {
+            *stage.coordinator.following.lock() = Following::default();
+            let mut findings = Vec::new();
+            let families = stage.coordinator.read(db::families_to_look_after).unwrap();
+            assert!(families.contains(&coding.id));
+            stage.coordinator.search_for_pull(&coding.id, &mut findings).unwrap();
+            findings
+        };
+        let before = stage.status(&coding);
+        stage.github.misbehave_on("POST", When::After, GithubFault::Silence, 1);
+        let with_key = AgentCall { idempotency_key: Some("k"), ..call(&token) };
+        let short = AgentCall { deadline: Instant::now() + Duration::from_secs(3), ..with_key };
+        stage.coordinator.create_pull_request(&short, &input()).unwrap_err();
+        assert_eq!((stage.status(&coding), stage.github.pull_requests().len()), (before, 1));
+        stage.assert_consistent();
+
+        // As long as GitHub does not answer, nothing changes.
+        stage.github.misbehave(GithubFault::Status(401), 1);
+        assert_eq!((search(), stage.status(&coding)), (Vec::new(), before));
+        let found = search();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].done, "pull request 1 was opened and is recorded");
+        let now = stage.coordinator.archive.instance(&coding.id).unwrap();
+        assert_eq!((now.status, now.pr_number), (Status::PrCreated, Some(1)));
+        if let Some((reviewer, _)) = &reviewer {
+            assert_eq!(stage.status(reviewer), Status::Terminated);
+        }
+        stage.assert_consistent();
+        let requests = stage.github.requests().len();
+        assert_eq!((search(), stage.github.requests().len()), (Vec::new(), requests));
+        // A retry of the call gets what it came to.
+        assert_eq!(stage.coordinator.create_pull_request(&with_key, &input()).unwrap().pr_number, Some(1));
+    }
+}
+
+/// What GitHub has refused is not looked for.
+#[test]
+fn a_refused_pull_request_is_not_looked_for() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.github.misbehave_on("POST", When::Before, GithubFault::Status(422), 1);
+    stage.create(&token, &input()).unwrap_err();
+    let requests = stage.github.requests().len();
+    let mut findings = Vec::new();
+    stage.coordinator.search_for_pull(&coding.id, &mut findings).unwrap();
+    assert_eq!((findings, stage.github.requests().len()), (Vec::new(), requests));
+}
+
 #[test]
 fn silence_is_not_waited_for_longer_than_the_caller_waits() {
     let stage = Stage::new(Place::Github);
