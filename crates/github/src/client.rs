@@ -50,7 +50,7 @@ impl Github {
     /// The branch that pull requests go to unless another is named.
     pub fn default_branch(&self) -> Result<String> {
         let answer = self.look("")?;
-        let repository = self.read::<Value>(&answer)?;
+        let repository = self.read(&answer)?;
         match repository["default_branch"].as_str() {
             Some(branch) if !branch.is_empty() => Ok(plain_line(branch)),
             _ => Err(self.unreadable("it does not name a default branch").into()),
@@ -63,7 +63,7 @@ impl Github {
         let head = query_value(&format!("{owner}:{branch}"));
         let into = query_value(base);
         let answer = self.look(&format!("/pulls?state=open&head={head}&base={into}&per_page=100"))?;
-        let listed = self.read::<Vec<Value>>(&answer)?;
+        let listed = self.read_list(&answer)?;
         // GitHub lists all of them when it cannot make sense of `head`; so each is looked at.
         let ours = listed.iter().find(|pull| {
             let label = pull["head"]["label"].as_str().and_then(|label| label.split_once(':'));
@@ -86,7 +86,8 @@ impl Github {
             "/pulls",
             Some(&json!({"title": title, "head": head, "base": base, "body": body})),
         )?;
-        self.read_pull_request(&self.read(&answer)?)
+        let read = PullRequest::read_new(&self.read(&answer)?).map_err(|why| self.unreadable(why))?;
+        Ok(self.without_token(read))
     }
 
     /// The open pull request of a branch into a base, which is made if there is none. However it fails, calling again makes no
@@ -133,7 +134,7 @@ impl Github {
     pub fn recent_issue(&self, words: &str) -> Result<Option<Issue>> {
         let path = format!("/issues?state=all&sort=created&direction=desc&per_page={RECENT_ISSUES}");
         let answer = self.look(&path)?;
-        let listed = self.read::<Vec<Value>>(&answer)?;
+        let listed = self.read_list(&answer)?;
         // Pull requests are listed as issues too.
         let ours = listed.iter().find(|issue| {
             issue["pull_request"].is_null() && issue["body"].as_str().is_some_and(|body| body.contains(words))
@@ -189,27 +190,39 @@ impl Github {
         }
         let answer = request.send_blocking(limit).map_err(|error| failed(&error))?;
         // A creation has status 201; other successes have no use here.
-        match (answer.status, method) {
-            (200, HttpMethod::Get) | (201, HttpMethod::Post) => Ok(answer),
-            _ if answer.is_success() => {
-                Err(self.unreadable(&format!("it answered with status {}", answer.status)))
+        let wanted = if method == HttpMethod::Post { 201 } else { 200 };
+        match answer.status {
+            status if status == wanted => Ok(answer),
+            status if answer.is_success() => {
+                Err(self.unreadable(&format!("its status is {status}, and not {wanted}")))
             }
             _ => Err(failure::of_answer(&answer, &self.repository, &self.token)),
         }
     }
 
-    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonResponse) -> Result<T, GithubFailure> {
+    fn read(&self, answer: &JsonResponse) -> Result<Value, GithubFailure> {
         answer.json().map_err(|error| failure::of_exchange(&error, &self.repository, &self.token))
     }
 
+    fn read_list(&self, answer: &JsonResponse) -> Result<Vec<Value>, GithubFailure> {
+        match self.read(answer)? {
+            Value::Array(listed) if listed.iter().all(Value::is_object) => Ok(listed),
+            Value::Array(_) => Err(self.unreadable("it is not a list of objects")),
+            _ => Err(self.unreadable("it is not a list")),
+        }
+    }
+
     fn unreadable(&self, why: &str) -> GithubFailure {
-        let error = HttpError::NotJson(why.to_owned());
-        failure::of_exchange(&error, &self.repository, &self.token)
+        failure::unusable(why, &self.repository)
     }
 
     fn read_pull_request(&self, pull: &Value) -> Result<PullRequest, GithubFailure> {
         let read = PullRequest::read(pull).map_err(|why| self.unreadable(why))?;
-        Ok(PullRequest { url: self.token.scrub(&read.url), ..read })
+        Ok(self.without_token(read))
+    }
+
+    fn without_token(&self, read: PullRequest) -> PullRequest {
+        PullRequest { url: self.token.scrub(&read.url), ..read }
     }
 
     fn read_issue(&self, issue: &Value) -> Result<Issue, GithubFailure> {

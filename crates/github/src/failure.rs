@@ -82,6 +82,13 @@ pub(super) fn of_exchange(
     GithubFailure { error: Box::new(error), outcome, again: Some(None) }
 }
 
+/// An answer that reports success, and lacks what is needed of it.
+pub(super) fn unusable(why: &str, repository: &GithubRepository) -> GithubFailure {
+    let message = format!("GitHub ({}) gave an answer that cannot be used: {why}", repository.host());
+    let error = GithubError::new(GithubErrorKind::Unavailable, message).hint("try again later");
+    GithubFailure { error: Box::new(error), outcome: WriteOutcome::Unclear, again: Some(None) }
+}
+
 /// An answer with the status of a failure.
 pub(super) fn of_answer(
     answer: &JsonResponse,

@@ -165,7 +165,10 @@ fn whatever_goes_wrong_has_its_code() {
         for look in looks {
             let error = look().unwrap_err();
             assert_eq!(error.kind, code, "{fault:?}: {error}");
-            assert!(error.message.contains(words), "{fault:?}: {error}");
+            // The status alone gives away that nothing was created.
+            let is_no_creation = matches!(fault, GithubFault::NotJson)
+                && error.message.ends_with("its status is 200, and not 201");
+            assert!(error.message.contains(words) || is_no_creation, "{fault:?}: {error}");
         }
         assert_eq!((fake.pull_requests().len(), fake.issues().len()), (0, 0));
         if silent {
@@ -274,23 +277,65 @@ fn what_github_says_is_bounded_and_harmless() {
     assert!(error.message.chars().count() < 700 && !error.message.contains(char::is_control), "{error}");
     let shown = format!("{error:?} {github:?} {:?}", settings(&fake));
     assert!(!shown.contains(&token), "{shown}");
+}
 
-    for body in [
-        json!({"number": 1, "state": "open"}),
-        json!({"number": "1", "state": "open", "html_url": "https://x/"}),
-        json!({"number": 1, "state": "open", "html_url": "https://x/\u{1b}[0m"}),
-        json!({"number": 1, "state": "open", "html_url": "javascript:alert(1)"}),
-        json!({"number": 1, "html_url": "https://x/"}),
-        json!([]),
+#[test]
+fn what_is_wrong_with_an_answer_is_said() {
+    let fake = FakeGithub::start(FakeRepository::default());
+    let github = connect(&settings(&fake));
+    for (status, body, why) in [
+        (201, json!({"number": 1, "state": "open"}), "it has no valid html_url"),
+        (201, json!({"number": "1", "state": "open", "html_url": "https://x/"}), "it has no valid number"),
+        (
+            201,
+            json!({"number": 1, "state": "open", "html_url": "https://x/\u{1b}[0m"}),
+            "it has no valid html_url",
+        ),
+        (
+            201,
+            json!({"number": 1, "state": "open", "html_url": "javascript:alert(1)"}),
+            "it has no valid html_url",
+        ),
+        (
+            201,
+            json!({"number": 1, "state": "odd", "html_url": "https://x/"}),
+            "its state is neither open nor closed",
+        ),
+        (201, json!([]), "it is not an object"),
+        (200, json!({"number": 1, "html_url": "https://x/"}), "its status is 200, and not 201"),
+        (202, json!({}), "its status is 202, and not 201"),
     ] {
-        fake.misbehave(GithubFault::Says(201, body.clone()), 1);
+        fake.misbehave(GithubFault::Says(status, body.clone()), 1);
         let failure = github.create_pull_request(&new_pull("a")).unwrap_err();
         assert_eq!(
-            (failure.outcome, failure.error.kind),
-            (WriteOutcome::Unclear, GithubErrorKind::Unavailable),
+            (failure.outcome, failure.error.kind, failure.error.message.as_str()),
+            (
+                WriteOutcome::Unclear,
+                GithubErrorKind::Unavailable,
+                format!("GitHub (github.com) gave an answer that cannot be used: {why}").as_str()
+            ),
             "{body}"
         );
     }
+    for (said, why) in
+        [(json!({"number": 1}), "it is not a list"), (json!([7]), "it is not a list of objects")]
+    {
+        fake.misbehave(GithubFault::Says(200, said), 9);
+        let error = github.open_pull_request("a", "main").unwrap_err();
+        assert!(error.message.ends_with(&format!("cannot be used: {why}")), "{error}");
+        fake.behave();
+    }
+    // The state of one that is followed must be known; a new one is open.
+    let short = json!({"number": 5, "html_url": "https://github.com/o/r/pull/5"});
+    fake.misbehave(GithubFault::Says(201, short.clone()), 1);
+    let made = github.create_pull_request(&new_pull("a")).unwrap();
+    assert_eq!(
+        (made.number, made.url.as_str(), made.state),
+        (5, "https://github.com/o/r/pull/5", PullState::Open)
+    );
+    fake.misbehave(GithubFault::Says(200, short), 9);
+    let error = github.pull_request(5).unwrap_err();
+    assert!(error.message.ends_with("cannot be used: it has no state"), "{error}");
 }
 
 #[test]

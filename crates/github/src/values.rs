@@ -62,6 +62,15 @@ pub struct NewIssue {
 }
 
 impl PullRequest {
+    /// One that was made just now. It is open, even where the answer does not say so.
+    pub(super) fn read_new(json: &Value) -> Result<PullRequest, &'static str> {
+        if json.is_object() && json["state"].is_null() {
+            let (number, url) = number_and_url(json)?;
+            return Ok(PullRequest { number, url, state: PullState::Open });
+        }
+        PullRequest::read(json)
+    }
+
     pub(super) fn read(json: &Value) -> Result<PullRequest, &'static str> {
         let (number, url) = number_and_url(json)?;
         // Only a pull request that is read alone has `merged`.
@@ -70,7 +79,8 @@ impl PullRequest {
             _ if merged => PullState::Merged,
             Some("open") => PullState::Open,
             Some("closed") => PullState::Closed,
-            _ => return Err("a pull request has no state"),
+            None => return Err("it has no state"),
+            Some(_) => return Err("its state is neither open nor closed"),
         };
         Ok(PullRequest { number, url, state })
     }
@@ -96,10 +106,13 @@ impl IssueText {
 }
 
 fn number_and_url(json: &Value) -> Result<(u64, String), &'static str> {
-    let number = json["number"].as_u64().ok_or("it has no number")?;
+    if !json.is_object() {
+        return Err("it is not an object");
+    }
+    let number = json["number"].as_u64().ok_or("it has no valid number")?;
     let url = json["html_url"].as_str().filter(|url| {
         let web = url.starts_with("https://") || url.starts_with("http://");
         web && url.len() <= LONGEST_URL && url.bytes().all(|byte| byte.is_ascii_graphic())
     });
-    Ok((number, url.ok_or("it has no address")?.to_owned()))
+    Ok((number, url.ok_or("it has no valid html_url")?.to_owned()))
 }
