@@ -60,6 +60,11 @@ fn the_audit_trail_holds_inputs_and_results() {
     let refused = field.coordinator().request_review(&call(&token, None), &input).unwrap_err();
     let (_, success, detail) = last_call(&field);
     assert_eq!((success, &detail["message"]), (false, &refused.message.as_str().into()));
+    let commit = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
+    assert_eq!(
+        (&detail["branch"], &detail["commit"]),
+        (&"tamis/work-123-a1".into(), &commit.as_str().into())
+    );
     assert_eq!(detail["input"]["reviewer_prompt"], "Mind the tests.");
 
     let sent = field.send_feedback(&"review-123-a1-1".parse().unwrap(), "Not yet").unwrap();
@@ -83,6 +88,45 @@ fn the_audit_trail_holds_inputs_and_results() {
         ["request_review", "send_feedback"]
     );
     assert_eq!(strangers[1].1["feedback"], "x");
+}
+
+/// Whichever step fails: refused at once, refused where it counts, or undone.
+#[test]
+fn failures_say_what_was_checked_out() {
+    let field = Field::new();
+    field.coordinator().archive().set_config("review.max_iterations", "1").unwrap();
+    let coding = field.start();
+    let failed = |branch: Option<&str>| {
+        let event = field.events().pop().unwrap();
+        let commit = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
+        assert_eq!(event.success, Some(false), "{event:?}");
+        assert_eq!(event.detail["branch"].as_str(), branch, "{event:?}");
+        assert_eq!(event.detail["commit"], commit.as_str(), "{event:?}");
+        event.error_code.unwrap()
+    };
+    let branch = Some("tamis/work-123-a1");
+    field.request_review(&coding.id).unwrap_err();
+    assert_eq!(failed(branch), "NO_CHANGES");
+    field.work(&coding, "one");
+    field.git(&coding.worktree, &["checkout", "-q", "--detach"]);
+    field.request_review(&coding.id).unwrap_err();
+    assert_eq!(failed(None), "WORKTREE_BUSY");
+    field.git(&coding.worktree, &["switch", "-q", "-c", "mine"]);
+    field.request_review(&coding.id).unwrap_err();
+    assert_eq!(failed(Some("mine")), "WORKTREE_BUSY");
+    field.git(&coding.worktree, &["switch", "-q", "tamis/work-123-a1"]);
+    // Undone, after something was made.
+    let launch = field.data().join("agents/launch");
+    await_some(|| fs::remove_dir(&launch).ok());
+    fs::write(&launch, "").unwrap();
+    field.request_review(&coding.id).unwrap_err();
+    assert_eq!(failed(branch), "FILE_ERROR");
+    fs::remove_file(&launch).unwrap();
+    fs::create_dir(&launch).unwrap();
+    let reviewer = field.review(&coding, "two");
+    field.send_feedback(&reviewer.id, "No").unwrap();
+    field.request_review(&coding.id).unwrap_err();
+    assert_eq!(failed(branch), "REVIEW_LIMIT_EXCEEDED");
 }
 
 #[test]

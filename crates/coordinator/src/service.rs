@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tamis_agents::{
     AgentsError, Archive, Code, Coordinator, CoordinatorSettings, Disposal, Identity, Instance, InstanceId,
-    Repair, Result, StartRequest, is_leader_lock_held, lock_holder,
+    Repair, Result, StartRequest, WorkReader, is_leader_lock_held, lock_holder,
 };
 use tokio::sync::watch;
 
@@ -28,6 +28,9 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// What of a call's time is kept for the answer: this part of it, up to a limit.
 const ANSWER_SHARE: u32 = 10;
 const LONGEST_ANSWER_TIME: Duration = Duration::from_millis(500);
+
+/// Time limit of each call of git that finds out what the caller of a refused call had checked out: it waits for its answer.
+const HEAD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Longer time limits are cut to this one, so that clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -255,10 +258,12 @@ impl AgentService {
         blocking(move || {
             let archive = service.archive()?;
             let owner = identity.map(|identity| archive.owner_of(&identity)).transpose()?.flatten();
-            let owner = owner.map(|instance| instance.id);
-            archive.record_refusal(tool, owner.as_ref(), &input, &error)?;
+            let data_dir = &service.settings.coordinator.data_dir;
+            let git = WorkReader::new(&archive, data_dir, HEAD_PATIENCE);
+            let head = owner.as_ref().and_then(|owner| git.head_of(owner));
+            archive.record_refusal(tool, owner.as_ref(), head.as_ref(), &input, &error)?;
             service.notify_followers();
-            Ok(owner)
+            Ok(owner.map(|instance| instance.id))
         })
         .await
     }

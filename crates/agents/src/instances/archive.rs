@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
+use tamis_git::Head;
 use tamis_store::Database;
 
 use crate::error::Result;
 use crate::instances::records::{AgentEvent, Feedback, Instance, Review};
 use crate::instances::user_config::{self, USER_SETTINGS};
-use crate::journal::audit::{Strangers, audited, record_failure};
+use crate::journal::audit::{Failed, Strangers, audited, record_failure};
 use crate::{AgentsError, Code, Identity, InstanceId, Status, db, instances::identity};
 
 /// The tables, opened.
@@ -76,7 +77,8 @@ impl Archive {
     pub fn record_refusal(
         &self,
         tool: &str,
-        instance: Option<&InstanceId>,
+        instance: Option<&Instance>,
+        head: Option<&Head>,
         input: &Value,
         error: &AgentsError,
     ) -> Result<()> {
@@ -84,7 +86,8 @@ impl Archive {
             return Ok(());
         }
         let input = audited(input);
-        let record = |connection: &_| record_failure(connection, tool, instance, &input, error, None);
+        let by = Failed { instance: instance.map(|instance| &instance.id), head };
+        let record = |connection: &_| record_failure(connection, tool, by, &input, error, None);
         Ok(self.database.write(|transaction| record(transaction))?)
     }
 

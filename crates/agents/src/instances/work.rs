@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tamis_git::{Commit, Git, Patch, Reason, Repository, Worktree};
+use tamis_git::{Commit, Git, Head, Patch, Reason, Repository, Worktree};
 use tamis_store::DataDir;
 
 use crate::cleanup::disposal::{is_of_worktree, stays_for};
 use crate::error::Result;
-use crate::{AgentType, AgentsError, Archive, Code, InstanceId, coordinator};
+use crate::{AgentType, AgentsError, Archive, Code, Instance, InstanceId, coordinator};
 
 /// Reads the repositories of instances.
 pub struct WorkReader<'a> {
@@ -46,6 +46,11 @@ impl<'a> WorkReader<'a> {
     /// `limit` is that of each call of git.
     pub fn new(archive: &'a Archive, data_dir: &DataDir, limit: Duration) -> WorkReader<'a> {
         WorkReader { archive, git: Git::new(coordinator::scratch(data_dir)).with_limit(limit) }
+    }
+
+    /// What is checked out in an instance's worktree; none where that cannot be read.
+    pub fn head_of(&self, instance: &Instance) -> Option<Head> {
+        self.repository(&instance.repository).ok()?.head_in(&instance.worktree).ok().flatten()
     }
 
     fn repository(&self, folder: &Path) -> Result<Repository> {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tamis_git::{BranchName, Head};
 use tamis_redact::redact_json;
 use tamis_store::rusqlite::{self, Connection};
 use tamis_text::plain::shortened;
@@ -50,19 +51,31 @@ fn with_short_texts(value: &Value, length: usize) -> Value {
     }
 }
 
+/// Who made a call that failed, and what was checked out in its worktree then. Neither is known of a stranger.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Failed<'a> {
+    pub(crate) instance: Option<&'a InstanceId>,
+    pub(crate) head: Option<&'a Head>,
+}
+
 /// A call that failed, by an instance or by an unknown caller. `input` is audited already.
 pub(crate) fn record_failure(
     connection: &Connection,
     tool: &str,
-    instance: Option<&InstanceId>,
+    by: Failed<'_>,
     input: &Value,
     error: &AgentsError,
     begun: Option<Instant>,
 ) -> rusqlite::Result<()> {
+    let Failed { instance, head } = by;
     let message = shortened(&error.message, LONGEST_MESSAGE);
     let mut detail = json!({"message": message, "about": error.instance, "input": input});
     if let Some(begun) = begun {
         detail["duration_ms"] = milliseconds(begun).into();
+    }
+    if let Some(head) = head {
+        detail["branch"] = json!(head.branch.as_ref().map(BranchName::as_str));
+        detail["commit"] = head.commit.as_str().into();
     }
     if !error.details.is_empty() {
         detail["details"] = audited(&error.details);

@@ -9,11 +9,12 @@ use std::time::Instant;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tamis_git::Head;
 use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
 use crate::instances::records::{EventKind, Instance, NewEvent, Operation, OperationState, Phase};
-use crate::journal::audit::{audited, milliseconds, record_failure};
+use crate::journal::audit::{Failed, audited, milliseconds, record_failure};
 use crate::journal::family_locks::Hold;
 use crate::{AgentCall, AgentType, AgentsError, Code, Coordinator, InstanceId, Repair, db, tools};
 
@@ -23,6 +24,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) instance: Instance,
     pub(crate) tool: &'static str,
     key: Option<String>,
+    /// What was checked out in its worktree when it began.
+    head: Option<Head>,
     /// What it asked for, as the audit trail holds it.
     input: Value,
     begun: Instant,
@@ -69,8 +72,8 @@ impl Caller<'_> {
     }
 
     fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
-        let (id, begun) = (Some(&self.instance.id), Some(self.begun));
-        record_failure(connection, self.tool, id, &self.input, error, begun)?;
+        let by = Failed { instance: Some(&self.instance.id), head: self.head.as_ref() };
+        record_failure(connection, self.tool, by, &self.input, error, Some(self.begun))?;
         self.logged.set(true);
         Ok(())
     }
@@ -139,10 +142,13 @@ impl Coordinator {
     ) -> Result<T> {
         let (begun, input) = (Instant::now(), audited(input));
         let log_failure =
-            |id: Option<&InstanceId>, error: &AgentsError| self.log_failure(tool, id, &input, error, begun);
-        let id = self.identify(call.token).inspect_err(|error| log_failure(None, error))?.id;
-        let caller = self.caller(tool, &id, call, input.clone(), begun);
-        let caller = caller.inspect_err(|error| log_failure(Some(&id), error))?;
+            |by: Failed<'_>, error: &AgentsError| self.log_failure(tool, by, &input, error, begun);
+        let instance =
+            self.identify(call.token).inspect_err(|error| log_failure(Failed::default(), error))?;
+        let head = self.head_of(&instance, call.deadline);
+        let by = Failed { instance: Some(&instance.id), head: head.as_ref() };
+        let caller = self.caller(tool, &instance.id, call, (input.clone(), head.clone()), begun);
+        let caller = caller.inspect_err(|error| log_failure(by, error))?;
         let answer = match self.recorded(&caller) {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => work(&caller),
@@ -150,10 +156,16 @@ impl Coordinator {
         };
         answer.map_err(|error| {
             if !caller.logged.get() {
-                log_failure(Some(&caller.instance.id), &error);
+                log_failure(by, &error);
             }
             if error.instance.is_some() { error } else { error.about(&caller.instance.id) }
         })
+    }
+
+    /// What is checked out in an instance's worktree, for the audit trail. A worktree that cannot be read fails no call here.
+    fn head_of(&self, instance: &Instance, deadline: Instant) -> Option<Head> {
+        let repository = self.repository_until(&instance.repository, deadline).ok()?;
+        repository.head_in(&instance.worktree).ok().flatten()
     }
 
     /// The caller, once its family's lock is free and everything interrupted there is repaired.
@@ -162,7 +174,7 @@ impl Coordinator {
         tool: &'static str,
         id: &InstanceId,
         call: &AgentCall<'_>,
-        input: Value,
+        (input, head): (Value, Option<Head>),
         begun: Instant,
     ) -> Result<Caller<'_>> {
         let hold = self.hold(id, call.deadline, tool)?;
@@ -172,6 +184,7 @@ impl Coordinator {
             instance: self.archive.instance(id)?,
             tool,
             key,
+            head,
             input,
             begun,
             deadline: call.deadline,
@@ -239,18 +252,17 @@ impl Coordinator {
     pub(crate) fn log_failure(
         &self,
         tool: &str,
-        instance: Option<&InstanceId>,
+        by: Failed<'_>,
         input: &Value,
         error: &AgentsError,
         begun: Instant,
     ) {
         // A person starts agents.
-        if instance.is_none() && tool != tools::START && !self.archive.strangers.admit(tool) {
+        if by.instance.is_none() && tool != tools::START && !self.archive.strangers.admit(tool) {
             return;
         }
         let begun = Some(begun);
-        let logged =
-            self.write(|connection| Ok(record_failure(connection, tool, instance, input, error, begun)?));
+        let logged = self.write(|connection| Ok(record_failure(connection, tool, by, input, error, begun)?));
         if let Err(reason) = logged {
             tracing::warn!("{tool} failed ({}), and this cannot be recorded: {reason}", error.code);
         }

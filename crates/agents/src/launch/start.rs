@@ -13,7 +13,7 @@ use crate::instances::records::{
     AgentChoice, EventKind, Instance, NewEvent, Operation, OperationState, Phase,
 };
 use crate::instances::user_config::{self, DEFAULT_AGENT};
-use crate::journal::audit::audited;
+use crate::journal::audit::{Failed, audited};
 use crate::journal::family_locks::Hold;
 use crate::journal::operations::undo;
 use crate::journal::reconciler::names_in;
@@ -40,7 +40,7 @@ impl Coordinator {
         let begun = Instant::now();
         let started = self.try_start(request, deadline);
         if let Err(error) = &started {
-            self.log_failure(tools::START, None, &audited(request), error, begun);
+            self.log_failure(tools::START, Failed::default(), &audited(request), error, begun);
         }
         started
     }
