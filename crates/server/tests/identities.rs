@@ -161,9 +161,17 @@ async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody
             "suggestions": ["start one with `tamis serve`"],
         })
     );
+    // Nobody else could record it. An agent may try as often as it likes, but each call waits.
+    let recorded = || {
+        let sql = "SELECT group_concat(instance_id || ' ' || tool_name || ' ' || error_code) FROM mcp_events";
+        fixture.tables().query_row(sql, [], |row| row.get::<_, Option<String>>(0)).unwrap()
+    };
+    assert_eq!(recorded().as_deref(), Some("work-7-a1 request_review COORDINATOR_UNAVAILABLE"));
     let forwarded = request("/api/call/request_review", Some("tai_work-7-a1"), &json!({}));
     let (status, body) = text(fixture.send(forwarded).await).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
+    // Whoever forwarded it finds another coordinator, or records the failure.
+    assert_eq!(recorded().as_deref(), Some("work-7-a1 request_review COORDINATOR_UNAVAILABLE"));
 }
 
 #[tokio::test]

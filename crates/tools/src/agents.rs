@@ -6,7 +6,7 @@ pub(crate) mod request_review;
 pub(crate) mod send_feedback;
 
 use serde_json::Value;
-use tamis_coordinator::{ToolRequest, identity_required};
+use tamis_coordinator::{ToolRequest, identity_required, was_not_done};
 
 use crate::toolset::agents_error;
 use crate::{Context, Failure, Services};
@@ -28,11 +28,13 @@ pub(crate) async fn attribute_failure(
     input: Value,
     services: &Services,
 ) -> Failure {
-    let was_refused_here = identity.is_none() || matches!(failure, Failure::InvalidInput { .. });
+    let is_invalid = matches!(failure, Failure::InvalidInput { .. });
     let mut error = match agents_error(failure) {
         Ok(error) => error,
         Err(failure) => return failure,
     };
+    // Without a coordinator nobody else records it.
+    let was_refused_here = identity.is_none() || is_invalid || was_not_done(&error);
     if error.instance.is_none()
         && let Some(agents) = services.agents().cloned()
     {
