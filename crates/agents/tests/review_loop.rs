@@ -750,6 +750,22 @@ fn an_agent_begins_at_what_is_checked_out_where_it_is_started() {
     let main = field.git(&repository, &["rev-parse", "HEAD"]);
     let (branch, commit, worktree) = start(&side.join("inner"));
     assert_eq!((branch.as_deref(), commit.as_str()), (Some("side"), tip.as_str()));
+    // So does a reference that each worktree has one of.
+    for (base, branch, commit) in
+        [("HEAD", Some("side"), &tip), ("@", Some("side"), &tip), ("HEAD~1", None, &main)]
+    {
+        let request = StartRequest {
+            folder: side.clone(),
+            base: Some(base.to_owned()),
+            ..field.request("begin", &["cat"])
+        };
+        let begun = field.coordinator().start(&request, soon()).unwrap();
+        assert_eq!(
+            (begun.base_branch.as_deref(), begun.base_commit.as_str()),
+            (branch, commit.as_str()),
+            "{base}"
+        );
+    }
     // An agent's own branch is no base.
     let (branch, commit, _) = start(&worktree);
     assert_eq!((branch.as_deref(), commit.as_str()), (Some("main"), main.as_str()));

@@ -158,16 +158,16 @@ impl Repository {
 
     /// The commit that a full name stands for.
     pub fn resolve(&self, reference: &str) -> Result<Option<Commit>> {
-        let answer = self
-            .call()
-            .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
-            .arg(format!("{reference}^{{commit}}"))
-            .answer()?;
-        match answer.code {
-            Some(0) => answer.text().parse().map(Some),
-            Some(1) => Ok(None),
-            code => Err(failure::of("git rev-parse", &answer.stderr, code)),
+        resolved(self.call(), reference)
+    }
+
+    /// The commit that a name stands for in the worktree that a folder is in: each has a `HEAD` of its own.
+    pub fn resolve_in(&self, folder: &Path, reference: &str) -> Result<Option<Commit>> {
+        let place = Place::above(folder)?;
+        if place.common_dir != self.place.common_dir {
+            return Ok(None);
         }
+        resolved(self.call_at(&place.folder, &place.git_dir), reference)
     }
 
     pub fn branch_tip(&self, branch: &BranchName) -> Result<Option<Commit>> {
@@ -256,5 +256,18 @@ fn main_worktree(found: &Place) -> Result<Place> {
             common_dir: common_dir.clone(),
         }),
         _ => Ok(found.clone()),
+    }
+}
+
+/// The commit that a name stands for where the call is made.
+fn resolved(call: Call<'_>, reference: &str) -> Result<Option<Commit>> {
+    let answer = call
+        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+        .arg(format!("{reference}^{{commit}}"))
+        .answer()?;
+    match answer.code {
+        Some(0) => answer.text().parse().map(Some),
+        Some(1) => Ok(None),
+        code => Err(failure::of("git rev-parse", &answer.stderr, code)),
     }
 }

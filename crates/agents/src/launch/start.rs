@@ -295,7 +295,12 @@ fn base(repository: &Repository, folder: &Path, requested: Option<&str>) -> Resu
     {
         return Ok(Base { branch: Some(branch), commit });
     }
-    let commit = repository.resolve(requested)?.ok_or_else(|| {
+    // `HEAD` is the same as naming nothing, unless an agent's branch is checked out there: that one was asked for.
+    let head = repository.head_in(folder)?;
+    if let Some(Head { branch, commit }) = head.filter(|_| ["HEAD", "@"].contains(&requested)) {
+        return Ok(Base { branch: branch.filter(|branch| !branch.is_ours()), commit });
+    }
+    let commit = repository.resolve_in(folder, requested)?.ok_or_else(|| {
         AgentsError::new(
             Code::ValidationError,
             format!("there is no branch or commit `{}`", requested.escape_debug()),
