@@ -104,6 +104,7 @@ impl Coordinator {
         let notes = self.notes_of(&subject.id)?;
         let work = Work { caller, input, subject, repository, destination, notes };
         check_work(&work)?;
+        self.check_reviewed(&work)?;
         caller.in_time()?;
         let plan = work.plan(false);
         let operation = self.write(|connection| caller.begin(connection, &plan))?;

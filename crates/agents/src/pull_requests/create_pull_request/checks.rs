@@ -3,7 +3,7 @@
 use super::Work;
 use crate::error::Result;
 use crate::instances::records::Instance;
-use crate::{AgentsError, Code, Status};
+use crate::{AgentsError, Code, Coordinator, Status, db};
 
 /// Whether the statuses allow it.
 pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
@@ -56,4 +56,39 @@ pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
             .suggest("commit the work and try again"));
     }
     Ok(())
+}
+
+impl Coordinator {
+    /// Whether a reviewer that approves has seen all that it approves: the commits that it was started for, and those that it has
+    /// checked out since.
+    pub(super) fn check_reviewed(&self, work: &Work<'_>) -> Result<()> {
+        let Work { caller, subject, repository, notes, .. } = work;
+        let reviewer = &caller.instance;
+        let review = self.read(|connection| db::review_by(connection, &reviewer.id))?;
+        let (Some(review), Some(tip)) = (review, repository.branch_tip(&subject.branch)?) else {
+            return Ok(());
+        };
+        let reviewed = &review.reviewed_commit;
+        if !repository.has_changes(reviewed, &tip, notes)? {
+            return Ok(());
+        }
+        let has_seen = match repository.head_in(&reviewer.worktree)? {
+            Some(head) => repository.is_ancestor(&tip, &head.commit)?,
+            None => false,
+        };
+        if has_seen {
+            return Ok(());
+        }
+        let (branch, from, to) = (&subject.branch, reviewed.short(), tip.short());
+        let message = format!("{branch} has new commits since {from}, which nobody has reviewed");
+        Err(AgentsError::new(Code::InvalidState, message)
+            .about(&reviewer.id)
+            .suggest(format!("review them first: git diff {from} {to}"))
+            .suggest(format!(
+                "then check them out (git switch --detach {to}) and call create_pull_request again"
+            ))
+            .suggest("or send feedback about them with send_feedback")
+            .detail("reviewed_commit", reviewed.as_str())
+            .detail("branch_commit", tip.as_str()))
+    }
 }

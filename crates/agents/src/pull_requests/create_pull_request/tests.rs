@@ -154,6 +154,41 @@ fn a_reviewers_pull_request_approves_of_the_work() {
     assert_eq!(again.code, Code::InvalidState);
 }
 
+/// The coding agent may commit while it waits.
+#[test]
+fn a_reviewer_approves_only_of_commits_that_it_has_seen() {
+    let stage = Stage::new(Place::Github);
+    let (coding, _) = stage.coding();
+    let (reviewer, token) = stage.review(&coding);
+    let reviewed = stage.tip(&coding.branch);
+    stage.commit(&coding, "never-reviewed.txt", "new\n");
+    let tip = stage.tip(&coding.branch);
+    let refused = stage.create(&token, &input()).unwrap_err();
+    assert_eq!(refused.code, Code::InvalidState, "{refused:?}");
+    assert_eq!(
+        refused.suggestions,
+        [
+            format!("review them first: git diff {} {}", &reviewed[..12], &tip[..12]),
+            format!(
+                "then check them out (git switch --detach {}) and call create_pull_request again",
+                &tip[..12]
+            ),
+            "or send feedback about them with send_feedback".to_owned(),
+        ]
+    );
+    assert_eq!(
+        (refused.details["reviewed_commit"].as_str(), refused.details["branch_commit"].as_str()),
+        (Some(&*reviewed), Some(&*tip))
+    );
+    assert_eq!((stage.github.requests().len(), stage.remote_tip(&coding.branch)), (0, None));
+    assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::WaitingReview, Status::Started));
+    stage.assert_consistent();
+
+    git(&reviewer.worktree, &["switch", "-q", "--detach", &tip]);
+    assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+    assert_eq!(stage.remote_tip(&coding.branch), Some(tip));
+}
+
 #[test]
 fn a_planning_agents_documents_become_one_too() {
     let stage = Stage::new(Place::Github);
