@@ -61,6 +61,18 @@ fn who_is_given_up_leaves_what_could_be_lost() {
     let path = dirty.worktree.display();
     let kept = format!("another way is better (kept: worktree {path} stays: it has untracked files: open)");
     assert_eq!(dirty.reason.as_deref(), Some(kept.as_str()));
+    // Each reason is said of what it belongs to.
+    let both = field.start();
+    field.work(&both, "one");
+    fs::write(both.worktree.join("open"), "not committed").unwrap();
+    let (path, branch) = (both.worktree.display(), &both.branch);
+    assert_eq!(
+        abandon(&both.id).reason.unwrap(),
+        format!(
+            "another way is better (kept: worktree {path} stays: it has untracked files: open; \
+             branch {branch} stays: it has a commit that no remote and no other branch has)"
+        )
+    );
     assert_eq!(field.git(&field.repository(), &["rev-parse", &clean.branch]), tip);
     assert_eq!(fs::read_to_string(dirty.worktree.join("open")).unwrap(), "not committed");
     assert_eq!(field.git(&field.repository(), &["branch", "--list", &untouched.branch]), "");

@@ -24,8 +24,9 @@ impl Coordinator {
             Disposal { instance: instance.id.clone(), removed: Vec::new(), kept: Vec::new(), undo: None };
         let worktree = format!("worktree {}", instance.worktree.display());
         if !in_worktree.is_empty() {
-            let reasons = in_worktree.iter().chain(&on_branch);
-            disposal.kept.extend(reasons.map(|reason| format!("{worktree} stays: it has {reason}")));
+            let of_worktree = in_worktree.iter().map(|reason| format!("{worktree} stays: it has {reason}"));
+            let of_branch = on_branch.iter().map(|reason| format!("branch {branch} stays: it has {reason}"));
+            disposal.kept.extend(of_worktree.chain(of_branch));
             return Ok(disposal);
         }
         let there = repository.worktree_if_there(&instance.worktree)?;

@@ -43,7 +43,7 @@ impl Coordinator {
         let notes = self.notes_for(&coding.id)?;
         let work = work(&repository, coding, &notes)?;
         let choice = self.reviewer_choice(coding)?;
-        self.check_program(&choice)?;
+        self.check_program(&choice).map_err(|error| of_reviewer(error, &choice))?;
         self.check_free(&repository, &coding.id.of_review(iteration))?;
         caller.in_time()?;
         let (reviewer, identity, review, operation) = self.reserve_review(caller, input, work, choice)?;
@@ -218,6 +218,17 @@ impl Coordinator {
         self.undo_review(&reviewer, operation.id, None)?;
         Ok(format!("the rest of {reviewer} is removed"))
     }
+}
+
+/// An agent that reviews is chosen by a setting, and not where it is called.
+fn of_reviewer(error: AgentsError, choice: &AgentChoice) -> AgentsError {
+    if error.code != Code::AgentNotFound || choice.agent == AgentChoice::COMMAND {
+        return error;
+    }
+    let mut suggestions = error.suggestions;
+    suggestions.truncate(1);
+    let error = AgentsError { suggestions, ..AgentsError::new(error.code, error.message) };
+    error.suggest(format!("or have another agent review: `tamis agents config {REVIEW_AGENT} AGENT`"))
 }
 
 /// Whether the reviewer gets any words of the coding agent.
