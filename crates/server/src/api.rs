@@ -32,7 +32,7 @@ use tamis_redact::{Redacted, excerpt};
 use crate::Served;
 use crate::body::{self, Bodies};
 use crate::guard::{Admitted, only_with_identity, only_with_token, only_with_token_or_identity};
-use crate::routes::not_found;
+use crate::routes::{not_found, not_found_in_api};
 use crate::ws::{self, Followers};
 
 /// What these routes call themselves where an error names a tool.
@@ -40,6 +40,9 @@ const TOOL: &str = "api";
 
 /// Where calls of agents are forwarded to.
 const CALLS: &str = "/api/call/";
+
+/// The contract's other name of `create_pull_request`.
+const ALIAS: &str = "create_pr";
 
 /// Characters of the name of a tool that does not exist, and bytes of an error.
 const LONGEST_TOOL: usize = 64;
@@ -62,7 +65,7 @@ pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
         .route("/config/{key}", put(set_config))
         .route("/gc", post(gc))
         .route("/reconcile", post(reconcile))
-        .fallback(not_found)
+        .fallback(not_found_in_api)
         .layer(read_whole())
         .layer(from_fn(only_with_token));
     let others = Router::new()
@@ -74,6 +77,7 @@ pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
         .route("/api/call/request_review", post(forwarded::<RequestReview>))
         .route("/api/call/send_feedback", post(forwarded::<SendFeedback>))
         .route("/api/call/create_pull_request", post(forwarded::<CreatePullRequest>))
+        .route("/api/call/create_pr", post(forwarded::<CreatePullRequest>))
         .route("/api/call/create_issues", post(forwarded::<CreateIssues>))
         .route("/api/call/{tool}", post(not_found))
         .layer(read_whole())
@@ -88,7 +92,7 @@ pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
 
 /// Gives every error below `/api/call/` the contract's form, whichever layer refused the request.
 pub(crate) async fn state_call_errors(request: Request, next: Next) -> Response {
-    let tool = request.uri().path().strip_prefix(CALLS).map(|tool| excerpt(tool, LONGEST_TOOL));
+    let tool = request.uri().path().strip_prefix(CALLS).map(|tool| excerpt(of_alias(tool), LONGEST_TOOL));
     let response = next.run(request).await;
     let Some(tool) = tool.filter(|_| !response.status().is_success()) else { return response };
     let (mut parts, body) = response.into_parts();
@@ -101,6 +105,11 @@ pub(crate) async fn state_call_errors(request: Request, next: Next) -> Response 
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = serde_json::to_vec(&error.to_object(&tool)).unwrap_or_default();
     Response::from_parts(parts, Body::from(body))
+}
+
+/// The name of the tool that an alias stands for.
+fn of_alias(tool: &str) -> &str {
+    if tool == ALIAS { CreatePullRequest::TOOL } else { tool }
 }
 
 /// An error of another form: that of the guard, of a body that does not arrive, or of a route that does not exist.
@@ -116,7 +125,9 @@ fn restated(status: StatusCode, body: &Value) -> AgentsError {
     };
     let text = |name: &str| body["error"][name].as_str();
     let message = text("message").or(status.canonical_reason()).unwrap_or("the request failed");
-    let error = AgentsError::new(code, message.replace('_', " "));
+    // The guard's messages are words for programs. Others are sentences, which may quote a path.
+    let message = if message.contains(' ') { message.to_owned() } else { message.replace('_', " ") };
+    let error = AgentsError::new(code, message);
     match text("hint") {
         Some(hint) => error.suggest(hint),
         None => error,
@@ -354,7 +365,8 @@ async fn metrics(State(served): State<Served>) -> Response {
 /// Records a forwarded call without a valid identity in the audit trail, which no answer waits for.
 pub(crate) fn record_stranger(served: &Served, path: &str) {
     let tools = [RequestReview::TOOL, SendFeedback::TOOL, CreatePullRequest::TOOL, CreateIssues::TOOL];
-    let tool = tools.into_iter().find(|tool| path.strip_prefix(CALLS) == Some(*tool));
+    let called = path.strip_prefix(CALLS).map(of_alias);
+    let tool = tools.into_iter().find(|tool| called == Some(*tool));
     let (Some(tool), Some(agents)) = (tool, served.services.agents().cloned()) else { return };
     tokio::spawn(async move {
         if let Err(error) = agents.record_refusal(tool, None, Value::Null, identity_required()).await {

@@ -105,7 +105,7 @@ impl McpDoor {
 
 impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
-        info(self.served.profile)
+        info(self.served.profile, &self.served.registry)
     }
 
     async fn list_tools(
@@ -217,7 +217,7 @@ async fn forwarding_progress(
 }
 
 /// The server's part of every handshake.
-fn info(profile: &ServerProfile) -> ServerConfig {
+fn info(profile: &ServerProfile, registry: &Registry) -> ServerConfig {
     // Clients that list prompts and resources anyway get empty lists, so both are declared.
     let capabilities = if profile.methods.is_none() {
         ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build()
@@ -226,7 +226,7 @@ fn info(profile: &ServerProfile) -> ServerConfig {
     };
     let mut info = ServerConfig::new(capabilities);
     info.server_info = Implementation::new(profile.name, profile.version);
-    info.instructions = profile.instructions.map(str::to_owned);
+    info.instructions = profile.instructions_for(registry);
     info
 }
 
@@ -260,10 +260,10 @@ pub(crate) fn plain_list(registry: &Registry, credentials: Credentials, profile:
 
 /// MCP's handshake, for doors without rmcp: the client's protocol version if it is supported, else the newest that has a
 /// handshake.
-pub(crate) fn plain_initialize(params: &Value, profile: &ServerProfile) -> Value {
+pub(crate) fn plain_initialize(params: &Value, profile: &ServerProfile, registry: &Registry) -> Value {
     let supported = || ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
     let requested = params["protocolVersion"].as_str();
-    let mut info = info(profile);
+    let mut info = info(profile, registry);
     if let Some(version) = supported()
         .find(|version| Some(version.as_str()) == requested)
         .or_else(|| supported().max_by_key(|version| version.as_str()))
@@ -276,6 +276,20 @@ pub(crate) fn plain_initialize(params: &Value, profile: &ServerProfile) -> Value
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tamis_tools::Toolset;
+
+    #[test]
+    fn instructions_are_about_tools_that_are_served() {
+        let with = |toolsets: &[Toolset]| {
+            let registry = Registry::all().only(toolsets);
+            ServerProfile::TAMIS.instructions_for(&registry)
+        };
+        assert_eq!(with(&[Toolset::Agents]), None);
+        let prune = with(&[Toolset::Prune]).unwrap();
+        assert!(prune.contains("recover_text") && !prune.contains("context_focus_question"), "{prune}");
+        let both = with(&[Toolset::Prune, Toolset::Workbench]).unwrap();
+        assert!(both.contains("recover_text") && both.contains("context_focus_question"), "{both}");
+    }
 
     #[test]
     fn only_tools_that_change_nothing_are_announced_as_read_only() {

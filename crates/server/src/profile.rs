@@ -1,20 +1,27 @@
 //! The two servers that this program can be: how each presents itself, and how strictly it follows its contract.
 
-use tamis_tools::RpcError;
+use tamis_tools::{Access, Registry, RpcError};
 
 /// JSON-RPC's code for what is wrong with parameters.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
-/// For the model that uses these tools.
-const INSTRUCTIONS: &str = "tamis cuts text down to what the task needs. A line [tamis cut A-B: … prn_…], then [tamis A-B], replaces \
-    cut lines; recover_text restores them by that prune_id and their lines. Pass context_focus_question whenever a part of the output is enough.";
+/// For the model that uses these tools: each sentence, with the tool that it is about.
+const INSTRUCTIONS: &[(&str, &str)] = &[
+    (
+        "recover_text",
+        "tamis cuts text down to what the task needs. A line [tamis cut A-B: … prn_…], then [tamis A-B], replaces \
+         cut lines; recover_text restores them by that prune_id and their lines.",
+    ),
+    ("read", "Pass context_focus_question whenever a part of the output is enough."),
+];
 
 /// How a server presents itself.
 #[derive(Debug)]
 pub struct ServerProfile {
     pub name: &'static str,
     pub version: &'static str,
-    pub instructions: Option<&'static str>,
+    /// Sentences for the model, each with the tool that must be served for it.
+    pub instructions: &'static [(&'static str, &'static str)],
     /// The methods that exist, with `tools` as the only capability. None: all of MCP's, with empty lists for what tamis has
     /// not.
     pub methods: Option<&'static [&'static str]>,
@@ -27,7 +34,7 @@ impl ServerProfile {
     pub const TAMIS: ServerProfile = ServerProfile {
         name: "tamis",
         version: env!("CARGO_PKG_VERSION"),
-        instructions: Some(INSTRUCTIONS),
+        instructions: INSTRUCTIONS,
         methods: None,
         is_strict: false,
     };
@@ -36,10 +43,18 @@ impl ServerProfile {
     pub const MCP_PRUNER: ServerProfile = ServerProfile {
         name: "mcp-pruner",
         version: "1.0.0",
-        instructions: None,
+        instructions: &[],
         methods: Some(&["initialize", "ping", "server/discover", "tools/call", "tools/list"]),
         is_strict: true,
     };
+
+    /// The instructions for the tools that are served.
+    pub(crate) fn instructions_for(&self, registry: &Registry) -> Option<String> {
+        let is_served = |name: &str| registry.list(Access::Full).any(|tool| tool.has_name(name));
+        let sentences = self.instructions.iter().filter(|(tool, _)| is_served(tool));
+        let text = sentences.map(|(_, sentence)| *sentence).collect::<Vec<_>>().join(" ");
+        (!text.is_empty()).then_some(text)
+    }
 
     pub(crate) fn serves(&self, method: &str) -> bool {
         self.methods.is_none_or(|methods| methods.contains(&method))

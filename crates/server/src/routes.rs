@@ -156,10 +156,19 @@ async fn page_or_not_found(has_page: bool, request: Request) -> Response {
 }
 
 pub(crate) async fn not_found(uri: axum::http::Uri) -> Response {
+    no_route(uri.path())
+}
+
+/// The same below a nested router, where the request has only the rest of its path.
+pub(crate) async fn not_found_in_api(uri: axum::http::Uri) -> Response {
+    no_route(&format!("/api{}", uri.path()))
+}
+
+fn no_route(path: &str) -> Response {
     let hint = "POST /rpc, POST /mcp, POST /prune, GET /health, GET /metrics, GET /ws, and below /api: GET and POST \
         instances, GET instances/{id}, POST instances/{id}/stop, POST instances/{id}/abandon, GET events, GET feedback, \
         GET config, PUT config/{key}, POST gc, POST reconcile and POST call/{tool} are served here";
-    let error = json!({"code": "not_found", "message": format!("no route {}", uri.path()), "hint": hint});
+    let error = json!({"code": "not_found", "message": format!("no route {path}"), "hint": hint});
     (StatusCode::NOT_FOUND, axum::Json(json!({"error": error}))).into_response()
 }
 

@@ -94,7 +94,7 @@ impl RpcDoor {
     /// The result of a method, as JSON.
     async fn call(&self, method: &str, params: Value) -> Result<String, RpcError> {
         let result = match method {
-            "initialize" => mcp::plain_initialize(&params, self.served.profile),
+            "initialize" => mcp::plain_initialize(&params, self.served.profile, &self.served.registry),
             "ping" => json!({}),
             "tools/list" => {
                 json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.credentials(), self.served.profile)})

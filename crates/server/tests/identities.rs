@@ -175,6 +175,37 @@ async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody
 }
 
 #[tokio::test]
+async fn an_alias_is_routed_as_its_tool_and_paths_are_named_in_full() {
+    let fixture = fixture();
+    insert_instance(&fixture.tables(), "work-7-a1", "STARTED", "a task");
+    let call = async |tool: &str| {
+        let forwarded = request(&format!("/api/call/{tool}"), Some("tai_work-7-a1"), &json!({}));
+        let (status, body) = text(fixture.send(forwarded).await).await;
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    for tool in ["create_pull_request", "create_pr"] {
+        let (status, error) = call(tool).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{error}");
+        assert_eq!(
+            (&error["message"], &error["tool_name"]),
+            (&json!("missing field `title`"), &json!("create_pull_request"))
+        );
+    }
+    let (status, error) = call("no_such_tool").await;
+    assert_eq!(
+        (status, &error["message"]),
+        (StatusCode::NOT_FOUND, &json!("no route /api/call/no_such_tool"))
+    );
+    let get = Request::get("/api/no_such")
+        .header("host", "127.0.0.1:3001")
+        .header("authorization", format!("Bearer {TOKEN}"))
+        .body(Body::empty());
+    let (status, body) = text(fixture.send(get.unwrap()).await).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert!(body.contains("\"no route /api/no_such\""), "{body}");
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_down() {
     let fixture = fixture();
     let tables = fixture.tables();

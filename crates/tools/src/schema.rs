@@ -57,7 +57,15 @@ struct Mismatch {
 
 impl Mismatch {
     fn parameter(&self) -> Option<String> {
-        (!self.path.is_empty()).then(|| self.path.join("."))
+        let mut parameter = String::new();
+        for segment in &self.path {
+            // As deserialization writes paths: `issues[0].title`.
+            if !parameter.is_empty() && !segment.starts_with('[') {
+                parameter.push('.');
+            }
+            parameter.push_str(segment);
+        }
+        (!parameter.is_empty()).then_some(parameter)
     }
 }
 
@@ -80,8 +88,22 @@ pub(crate) fn parse<T: DeserializeOwned>(schema: &Map<String, Value>, input: Val
         let is_known = |segment: &Segment| !matches!(segment, Segment::Unknown);
         let path = error.path().iter().any(is_known).then(|| error.path().to_string());
         // A missing parameter has no path in the input; every other error has one.
-        Failure::InvalidInput { parameter: path.or(missing), detail: error.to_string() }
+        Failure::InvalidInput { parameter: path.or(missing), detail: in_json_words(error.to_string()) }
     })
+}
+
+/// What is expected in the words of JSON and not of Rust, at the end of a message: the rest of it may quote the input.
+fn in_json_words(message: String) -> String {
+    for (rust, json) in [
+        ("expected string or map", "expected a string"),
+        ("expected a sequence", "expected an array"),
+        ("expected a map", "expected an object"),
+    ] {
+        if let Some(before) = message.strip_suffix(rust) {
+            return format!("{before}{json}");
+        }
+    }
+    message
 }
 
 /// The first parameter that the schema requires and the input lacks.
@@ -192,14 +214,31 @@ mod tests {
             (with("options", json!([{}])), Some("options[0]"), "options[0]: missing field `name`"),
             (
                 with("options", json!([[]])),
-                Some("options.[0]"),
-                "options.[0]: expected an object, got an array",
+                Some("options[0]"),
+                "options[0]: expected an object, got an array",
             ),
             (json!([]), None, "expected an object, got an array"),
         ] {
             let (parameter, detail) = (parameter.map(str::to_owned), detail.to_owned());
             let failure = parse::<Input>(&schema, input).unwrap_err();
             assert_eq!(failure, Failure::InvalidInput { parameter, detail });
+        }
+    }
+
+    #[test]
+    fn what_is_expected_is_said_in_the_words_of_json() {
+        for (said, shown) in [
+            (
+                "kind: invalid type: null, expected string or map",
+                "kind: invalid type: null, expected a string",
+            ),
+            (
+                "items: invalid type: string \"expected a map\", expected a sequence",
+                "items: invalid type: string \"expected a map\", expected an array",
+            ),
+            ("missing field `title`", "missing field `title`"),
+        ] {
+            assert_eq!(in_json_words(said.to_owned()), shown);
         }
     }
 
@@ -224,7 +263,7 @@ mod tests {
         );
         assert_eq!(
             found(json!({"ranges": [{}, [1, 2]]})).unwrap(),
-            "ranges.[1]: expected an object, got an array"
+            "ranges[1]: expected an object, got an array"
         );
     }
 }
