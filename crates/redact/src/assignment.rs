@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use super::judge::{self, Notation};
 use super::names::{self, SecretKind};
-use super::reading::{closing_quote, floor_of_char, is_color, is_escape, quote_at, skip_lines, skip_spaces};
+use super::reading::{
+    closing_quote, floor_of_char, is_color, is_escape, quote_at, skip_lines, skip_spaces, triple_quoted,
+};
 use super::{headers, near};
 
 /// How far a name is read to either side of its keyword, and a value from its beginning. The limits keep the work on
@@ -44,6 +46,10 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     if kind == SecretKind::Authorization {
         return headers::authorization(text, from).map(found);
     }
+    if let Some(password) = password_of_pair(text, &name, from).filter(|_| kind == SecretKind::Credential) {
+        let secret = judge::is_secret(SecretKind::Password, &text[password.clone()], Notation::Quoted);
+        return secret.then(|| Found { range: password, kind: SecretKind::Password });
+    }
     // `pass` is more often a verdict, and what follows a slash is a path.
     let last = &text[name.range.end.saturating_sub(4)..name.range.end];
     let vague = last.eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
@@ -63,6 +69,29 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     }
     let line = line_from(text, range.start);
     (notation == Notation::Environment && judge::is_phrase(kind, &text[line.clone()])).then(|| found(line))
+}
+
+/// The second of two texts in quotes: `auth=("user", "password")`, `BasicAuth("user", "password")`. `at` is behind the sign
+/// after the name.
+fn password_of_pair(text: &[u8], name: &Name, at: usize) -> Option<Range<usize>> {
+    let of_call = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':');
+    let called = at + text[at..].iter().take(NAME_REACH).take_while(of_call).count();
+    let first = match text.get(called) {
+        Some(b'(' | b'[') => skip_lines(text, called + 1),
+        _ if text.get(name.range.end) == Some(&b'(') => skip_lines(text, at),
+        _ if text[name.range.end..at].trim_ascii_end().ends_with(b"(") => at,
+        _ => return None,
+    };
+    let user = quote_at(text, first)?;
+    let user_end = closing_quote(text, &user)?;
+    let comma = skip_lines(text, user_end + user.len());
+    let second = (text.get(comma) == Some(&b',')).then(|| skip_lines(text, comma + 1))?;
+    let open = quote_at(text, second)?;
+    let end = closing_quote(text, &open)?;
+    // Of more than two, none is known to be a password.
+    let after = skip_lines(text, end + open.len());
+    let after = if text.get(after) == Some(&b',') { skip_lines(text, after + 1) } else { after };
+    matches!(text.get(after), Some(b')' | b']')).then_some(open.end..end)
 }
 
 /// Whether a value without quotes is data, and not an expression of code: `name=value` between spaces, or alone on its line.
@@ -169,6 +198,9 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
     if quoted.is_some() && text.get(at) == Some(&b']') {
         at += 1;
     }
+    if text[..name.range.start].ends_with(b"**") && text[at..].starts_with(b"**") {
+        at += 2;
+    }
     let spaced = skip_spaces(text, at);
     let rest = &text[spaced..];
     let before = &text[..name.range.start];
@@ -185,7 +217,11 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         | [b'?', b'=', ..]
         | [b'|', b'|', ..]
         | [b'?', b'?', ..]
-        | [b'+', b'=', ..] => Some((skip_spaces(text, spaced + 2), Notation::Bare)),
+        | [b'+', b'=', ..] => {
+            // `||=`, `??=`
+            let end = spaced + 2 + usize::from(rest.get(2) == Some(&b'='));
+            Some((literal_below(text, end).unwrap_or_else(|| skip_spaces(text, end)), Notation::Bare))
+        }
         [b'=', b'=', b'=', ..] | [b'!', b'=', b'=', ..] => {
             Some((skip_spaces(text, spaced + 3), Notation::Loose))
         }
@@ -193,6 +229,9 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         [b'=', ..] => {
             let capitals = !text[name.range.clone()].iter().any(u8::is_ascii_lowercase);
             let tight = quoted.is_none() && spaced == at && !rest.get(1).is_none_or(u8::is_ascii_whitespace);
+            if let Some(below) = literal_below(text, spaced + 1) {
+                return Some((below, Notation::Bare));
+            }
             let notation = if capitals && tight { Notation::Environment } else { Notation::Bare };
             Some((skip_spaces(text, spaced + 1), notation))
         }
@@ -228,8 +267,12 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         }
         // A table of Markdown.
         [b'|', b' ', ..] => Some((skip_spaces(text, spaced + 1), Notation::Loose)),
-        [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Notation::Loose)),
+        [b'(', ..] if spaced == at => Some((skip_lines(text, spaced + 1), Notation::Loose)),
         [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Notation::Quoted)),
+        // `<string name="api_key">…</string>`
+        [b'>', ..] if quoted.is_some() && spaced == at && is_in_tag(text, name) => {
+            Some((spaced + 1, Notation::Quoted))
+        }
         _ if apart && (variable || is_after_login(text, name) || is_directive(text, name)) => {
             Some((spaced, Notation::Environment))
         }
@@ -241,6 +284,27 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         }
         _ => after_value_word(text, skip_lines(text, at)).map(|after| (after, Notation::Bare)),
     }
+}
+
+/// The literal on the line below a sign, also in parentheses: `= "…"`, `= ("…")`, with a line's end behind `=` or `(`.
+fn literal_below(text: &[u8], sign_end: usize) -> Option<usize> {
+    let mut at = skip_spaces(text, sign_end);
+    if text.get(at) == Some(&b'(') {
+        at = skip_spaces(text, at + 1);
+    }
+    // A shell's or Python's line that goes on.
+    at += usize::from(text.get(at) == Some(&b'\\') && matches!(text.get(at + 1), Some(b'\n' | b'\r')));
+    let below = skip_lines(text, at);
+    (memchr::memchr(b'\n', &text[at..below]).is_some() && quote_at(text, below).is_some()).then_some(below)
+}
+
+/// Whether the name is what an element is called: `<entry key="name"`, but not `<label for="name"`.
+fn is_in_tag(text: &[u8], name: &Name) -> bool {
+    let before = &text[line_start(text, name.range.start)..name.range.start];
+    let open = memchr::memrchr(b'<', before);
+    let attribute =
+        [&b" name=\""[..], b" name='", b" key=\"", b" key='"].iter().any(|it| before.ends_with(it));
+    attribute && open.is_some_and(|open| memchr::memchr(b'>', &before[open..]).is_none())
 }
 
 /// `machine … login … password …`, as `.netrc` has it, on one line or on several.
@@ -320,13 +384,16 @@ fn after_type(text: &[u8], at: usize) -> Option<usize> {
     }
     let equals = at + text[at..].iter().take(48).take_while(of_type).count();
     let sign = text.get(equals) == Some(&b'=') && !matches!(text.get(equals + 1), Some(b'=' | b'>'));
-    let after = skip_spaces(text, equals + 1);
+    let after = literal_below(text, equals + 1).unwrap_or_else(|| skip_spaces(text, equals + 1));
     (sign && text[at..equals].ends_with(b" ") && quote_at(text, after).is_some()).then_some(after)
 }
 
 /// The value at `at`, without its quotes, and how it is written.
 fn value_at(text: &[u8], at: usize, notation: Notation) -> Option<(Range<usize>, Notation)> {
     let wrapped = past_wrapper(text, at);
+    if let Some(range) = triple_quoted(text, wrapped).filter(|_| notation != Notation::Loose) {
+        return Some((range, Notation::Quoted));
+    }
     if let Some(open) = quote_at(text, wrapped) {
         let notation = match notation {
             Notation::Loose => Notation::Loose,
@@ -344,10 +411,16 @@ fn value_at(text: &[u8], at: usize, notation: Notation) -> Option<(Range<usize>,
             at + text[at..].iter().take(VALUE_REACH).position(|byte| matches!(byte, b'<' | b'\n' | b'"'))?;
         return (text.get(end) == Some(&b'<')).then_some((at..end, notation));
     }
-    if notation == Notation::Loose && !(at > 3 && text[..at].ends_with(b"is ")) {
+    let is_cell = notation == Notation::Loose && text[..at].ends_with(b"| ") && is_row(text, at);
+    if notation == Notation::Loose && !is_cell && !(at > 3 && text[..at].ends_with(b"is ")) {
         return None;
     }
     bare_value(text, at, notation).map(|range| (range, notation))
+}
+
+/// Whether what is at `at` is in a row of a table of Markdown: `| name | value |`.
+fn is_row(text: &[u8], at: usize) -> bool {
+    text[line_start(text, at)..at].trim_ascii_start().starts_with(b"|")
 }
 
 /// Past what may precede a literal: `b"…"`, `String::from("…")`, `new Secret("…")`.
@@ -356,7 +429,7 @@ fn past_wrapper(text: &[u8], at: usize) -> usize {
         |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b' ' | b'@');
     let end = at + text[at..].iter().take(40).take_while(of_call).count();
     match text.get(end) {
-        Some(b'(') if end > at => skip_spaces(text, end + 1),
+        Some(b'(') if end > at => skip_lines(text, end + 1),
         Some(b'"' | b'\'' | b'`') if end == at + 1 => end,
         _ => at,
     }

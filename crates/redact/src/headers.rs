@@ -28,6 +28,7 @@ pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
     let credential = &text[range.clone()];
     let shape = Shape::of(credential);
     let random = credential.len() >= 8 && (shape.is_random() || shape.digits > 0 && !shape.is_wordy());
+    let random = random || judge::has_token_digits(&shape);
     (random && !judge::is_stand_in(credential)).then_some(range)
 }
 
@@ -45,7 +46,9 @@ pub(super) fn after_scheme(text: &[u8], scheme: Range<usize>) -> Option<Range<us
         true => is_user_and_password(credential),
         false => {
             credential.len() >= 16
-                && (Shape::of(credential).is_random() || is_uuid(credential))
+                && (Shape::of(credential).is_random()
+                    || is_uuid(credential)
+                    || judge::has_token_digits(&Shape::of(credential)))
                 && !judge::is_stand_in(credential)
         }
     };

@@ -27,12 +27,20 @@ const PLACEHOLDERS: &[&str] = &[
     "unset", "user", "username", "value", "varchar", "wrong",
 ];
 
-/// Words of a value that is not a secret: `your-api-key`, `<insert token>`, `REPLACE_ME`.
+/// Words of a value that somebody is to replace: `your-api-key`, `<insert token>`, `REPLACE_ME`.
 #[rustfmt::skip]
 const PLACEHOLDER_WORDS: &[&str] = &[
-    "your", "yours", "example", "placeholder", "changeme", "changeit", "change", "replace", "replaceme", "insert", "dummy", "fake", "sample", "redacted",
-    "todo", "fixme", "here", "xxx", "mock", "foo", "bar", "foobar", "notreal", "invalid", "omitted",
+    "your", "yours", "placeholder", "changeme", "changeit", "change", "replace", "replaceme", "insert", "redacted", "todo", "fixme", "here", "xxx", "omitted",
 ];
+
+/// Words of a value that is said not to be real. Only a short one, or one without digits, is believed: real tokens have
+/// such words too.
+#[rustfmt::skip]
+const PRETENDING_WORDS: &[&str] = &["example", "dummy", "fake", "sample", "mock", "foo", "bar", "foobar", "notreal", "invalid"];
+
+/// From how many characters on, and with how many digits, a value is taken for a token whatever its words are.
+const TOKEN_LENGTH: usize = 16;
+const TOKEN_DIGITS: usize = 4;
 
 /// Names of methods and encodings, which have digits as passwords do.
 #[rustfmt::skip]
@@ -76,10 +84,34 @@ pub(super) fn is_secret(kind: SecretKind, value: &[u8], notation: Notation) -> b
             SecretKind::Token | SecretKind::Key | SecretKind::Authorization => false,
         }
     };
+    let secret = secret || kind != SecretKind::Credential && is_wordy_token(value, &shape, notation);
     let other = is_address(kind, value)
         || kind != SecretKind::Password && is_number_or_date(value, &shape)
         || contains(value, b"%3A%2F%2F");
     secret && !other && !is_stand_in(value)
+}
+
+/// Whether a value has the length and the digits of a token: `fake-token-1234567890`.
+pub(super) fn has_token_digits(shape: &Shape) -> bool {
+    shape.length >= TOKEN_LENGTH && shape.digits >= TOKEN_DIGITS
+}
+
+/// A token whose words keep it from looking random.
+fn is_wordy_token(value: &[u8], shape: &Shape, notation: Notation) -> bool {
+    let token = |byte: &u8| is_word_byte(*byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~');
+    let literal = match notation {
+        Notation::Quoted | Notation::Environment => true,
+        // A variable may have a number, too.
+        Notation::Bare => value.contains(&b'-') || shape.digits >= 2 * TOKEN_DIGITS,
+        Notation::Loose => false,
+    };
+    let method = METHODS.iter().any(|method| value.to_ascii_lowercase().starts_with(method.as_bytes()));
+    literal
+        && has_token_digits(shape)
+        && value.iter().all(token)
+        && !method
+        && !is_path_or_expression(value)
+        && !is_dotted(value)
 }
 
 /// Whether the value is what a person would choose as a password.
@@ -197,9 +229,11 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
 }
 
 /// Whether one of the value's words marks it as a stand-in.
-pub(super) fn has_placeholder_word(lower: &[u8]) -> bool {
+fn has_placeholder_word(lower: &[u8]) -> bool {
+    let is_believed = !has_token_digits(&Shape::of(lower));
     lower.split(|byte| !byte.is_ascii_alphabetic()).any(|word| {
-        word.len() >= 3 && PLACEHOLDER_WORDS.iter().any(|placeholder| placeholder.as_bytes() == word)
+        let is_one_of = |words: &[&str]| words.iter().any(|placeholder| placeholder.as_bytes() == word);
+        word.len() >= 3 && (is_one_of(PLACEHOLDER_WORDS) || is_believed && is_one_of(PRETENDING_WORDS))
     })
 }
 

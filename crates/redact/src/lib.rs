@@ -7,12 +7,13 @@
 //! Entry points: [`Redacted`] is the type of everything that may be shown; [`excerpt`] and [`excerpt_around`] take parts of
 //! long texts; [`redact_json`] is for JSON;
 //! [`Redacted::searchable`] and [`searchable_bytes`] give what a search may compare. Secrets are recognised by their own form (`rules`), by the name beside them
-//! (`names`, `assignment`, `judge`), or by their position (`url`, `headers`, `private_key`).
+//! (`names`, `assignment`, `judge`), or by their position (`columns`, `url`, `headers`, `private_key`).
 //!
 //! Never here: files, clocks and network; cutting a text before it is redacted; hiding random-looking strings that have
 //! neither a known form nor a name, since hashes, ids and contents look the same.
 
 mod assignment;
+mod columns;
 mod escapes;
 mod excerpt;
 mod headers;

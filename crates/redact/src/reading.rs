@@ -57,6 +57,16 @@ pub(super) fn closing_quote(text: &[u8], open: &Range<usize>) -> Option<usize> {
     (reach.len() == QUOTED_REACH).then(|| floor_of_char(text, open.end + QUOTED_REACH))
 }
 
+/// What is between three quotes and three more, as far as its first line goes, which may be the one below.
+pub(super) fn triple_quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let quotes = text.get(at..at + 3).filter(|quotes| matches!(*quotes, b"\"\"\"" | b"'''"))?;
+    let start = skip_lines(text, at + 3);
+    let reach = &text[start..text.len().min(start + QUOTED_REACH)];
+    let line = &reach[..memchr::memchr(b'\n', reach).unwrap_or(reach.len())];
+    let line = &line[..memchr::memmem::find(line, quotes).unwrap_or(line.len())];
+    Some(start..floor_of_char(text, start + line.trim_ascii_end().len()))
+}
+
 fn is_end_of_json_string(rest: &[u8]) -> bool {
     matches!(rest.first(), None | Some(b',' | b':' | b'}' | b']' | b'\n' | b'\r'))
 }

@@ -197,7 +197,7 @@ pub(super) const RULES: &[Rule] = &[
     // Models
     rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
     rule("openrouter-key", "sk-or-", r"sk-or-v1-[a-f0-9]{40,64}"),
-    weak("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{20,}"),
+    weak("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{16,}"),
     weak("elevenlabs-key", "sk_", r"sk_[a-f0-9]{48}"),
     weak("voyage-key", "pa-", r"pa-[A-Za-z0-9_-]{43}"),
     weak("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
@@ -427,9 +427,12 @@ impl Proof {
         }
         let shape = Shape::of(body);
         match self {
-            // Some have letters only, but words are not keys.
-            Proof::Form => shape.digits > 0 || !shape.is_wordy(),
-            Proof::Random => shape.is_random() && shape.digits > 0,
+            // Some have letters only. Words with signs between them are not keys, but no word is that long.
+            Proof::Form => {
+                let one_word = body.len() >= 16 && body.iter().all(u8::is_ascii_alphanumeric);
+                shape.digits > 0 || one_word || !shape.is_wordy()
+            }
+            Proof::Random => shape.is_random() && shape.digits > 0 || shape.length >= 16 && shape.digits >= 8,
             Proof::PrivateKey => decode_base64(&found[..64.min(found.len() / 4 * 4)])
                 .is_some_and(|decoded| judge::contains(&decoded, b"PRIVATE KEY")),
         }

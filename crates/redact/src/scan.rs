@@ -12,7 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 
 use super::names::KEYWORDS;
 use super::rules::{Compiled, RULES};
-use super::{MARK, assignment, escapes, headers, private_key, randomness, reading, url};
+use super::{MARK, assignment, columns, escapes, headers, private_key, randomness, reading, url};
 
 /// What to put in place of a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,8 +136,15 @@ impl Scanner {
 
     /// What to hide in a text whose escapes are not read.
     fn edits_as_written(&self, text: &[u8]) -> Vec<Edit> {
-        let mut scan =
-            Scan { text, scanner: self, edits: Vec::new(), block_end: 0, mark_end: 0, line_end: 0 };
+        let mut scan = Scan {
+            text,
+            scanner: self,
+            edits: Vec::new(),
+            block_end: 0,
+            mark_end: 0,
+            line_end: 0,
+            table_end: 0,
+        };
         for hit in self.automaton(text.len()).find_iter(text) {
             if hit.start() < scan.mark_end || scan.is_hidden(hit.start()) {
                 continue;
@@ -190,6 +197,8 @@ struct Scan<'a> {
     mark_end: usize,
     /// How far a header or a command has been read, which is not begun again inside itself.
     line_end: usize,
+    /// How far a table has been read, which is not begun again inside itself.
+    table_end: usize,
 }
 
 impl Scan<'_> {
@@ -210,6 +219,7 @@ impl Scan<'_> {
             }
             Finder::Name(from, to) => {
                 let Some(found) = assignment::find(text, word.start + from..word.start + to) else {
+                    self.hide_columns(word.start + from);
                     return false;
                 };
                 if self.is_hidden(found.range.start) {
@@ -247,6 +257,18 @@ impl Scan<'_> {
                 self.mark_end = memchr::memchr(b']', reach).map_or(word.end, |at| word.end + at + 1);
                 true
             }
+        }
+    }
+
+    /// Hides the columns below the name at `at`, if that is in the first row of a table.
+    fn hide_columns(&mut self, at: usize) {
+        if at < self.table_end {
+            return;
+        }
+        let columns = columns::find(self.text, at);
+        self.table_end = columns.end;
+        for (range, kind) in columns.found {
+            self.hide_value(range, kind.label());
         }
     }
 

@@ -40,7 +40,9 @@ pub(super) fn password(text: &[u8], sign: Range<usize>) -> Option<Range<usize>> 
         None => memchr::memchr(b'@', password).filter(|at| !judge::contains(&password[..*at], b"://"))?,
     };
     let host = password.get(at + 1).is_some_and(|byte| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'$' | b'{' | b'%' | b'_' | b'.' | b'-' | b'*')
+        byte.is_ascii_alphanumeric()
+            || !byte.is_ascii()
+            || matches!(byte, b'[' | b'$' | b'{' | b'%' | b'_' | b'.' | b'-' | b'*')
     });
     let secret = host && is_password(&password[..at]);
     secret.then(|| from + colon + 1..from + colon + 1 + at)
@@ -59,7 +61,7 @@ pub(super) fn password_before(text: &[u8], at: usize) -> Option<Range<usize>> {
         .then(|| at - password.len()..at)
 }
 
-/// Even a simple word in that place is a password, but not a variable or a mask.
+/// Even a word such as `changeme` in that place is a password, but not a variable or a mask.
 fn is_password(password: &[u8]) -> bool {
     if password.is_empty() || judge::contains(password, super::MARK.as_bytes()) || password.contains(&b',') {
         return false;
@@ -67,10 +69,8 @@ fn is_password(password: &[u8]) -> bool {
     let template = matches!(password[0], b'$' | b'{' | b'<' | b'[' | b'(' | b'%' | b'*')
         && !(password[0] == b'%' && password.len() > 3 && password[1..3].iter().all(u8::is_ascii_hexdigit));
     let inside = [&b"${"[..], b"{{", b"#{", b"$("].iter().any(|sign| judge::contains(password, sign));
-    let capitals = password.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
-    let stands_in = capitals || judge::has_placeholder_word(&password.to_ascii_lowercase());
     let mask = password.len() >= 3 && judge::is_mask(password);
-    !(template || inside || stands_in || mask)
+    !(template || inside || mask)
 }
 
 /// In the place of a user, only what looks random is a secret: `https://TOKEN@host`.
