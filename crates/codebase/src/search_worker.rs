@@ -7,7 +7,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
-use tamis_redact::searchable_bytes;
+use tamis_redact::{searchable_bytes, with_marks};
 
 use crate::{FileMatches, Line, RootedPath, Search, SearchMode};
 
@@ -145,7 +145,7 @@ impl Collector<'_> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let is_cut = bytes.len() > self.search.longest_line;
         let shown = if is_cut { self.around_match(bytes) } else { bytes };
-        let text = String::from_utf8_lossy(shown).into_owned();
+        let text = with_marks(&String::from_utf8_lossy(shown)).into_owned();
         self.lines.push(Line { number: number.unwrap_or(0), text, is_match, is_cut });
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Entry points: [`Redacted`] is the type of everything that may be shown; [`excerpt`] and [`excerpt_around`] take parts of
 //! long texts; [`redact_json`] is for JSON;
-//! [`Redacted::searchable`] and [`searchable_bytes`] give what a search may compare. Secrets are recognised by their own form (`rules`), by the name beside them
+//! [`Redacted::searchable`] and [`searchable_bytes`] give what a search may compare, and [`with_marks`] shows what it found. Secrets are recognised by their own form (`rules`), by the name beside them
 //! (`names`, `assignment`, `judge`), or by their position (`columns`, `url`, `headers`, `private_key`).
 //!
 //! Never here: files, clocks and network; cutting a text before it is redacted; hiding random-looking strings that have
@@ -38,7 +38,7 @@ pub use excerpt::{excerpt, excerpt_around};
 pub use json::redact_json;
 pub use redacted::{Redact, Redacted};
 use scan::{Edit, Scanner};
-pub use searchable::searchable_bytes;
+pub use searchable::{searchable_bytes, with_marks};
 
 /// How every mark begins.
 const MARK: &str = "[redacted:";

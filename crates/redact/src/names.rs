@@ -21,6 +21,15 @@ pub(super) enum SecretKind {
 }
 
 impl SecretKind {
+    pub(super) const ALL: [SecretKind; 6] = [
+        SecretKind::Password,
+        SecretKind::Secret,
+        SecretKind::Token,
+        SecretKind::Key,
+        SecretKind::Credential,
+        SecretKind::Authorization,
+    ];
+
     /// The word in the mark.
     pub(super) fn label(self) -> &'static str {
         match self {

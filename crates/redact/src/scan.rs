@@ -12,6 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 
 use super::names::KEYWORDS;
 use super::rules::{Compiled, RULES};
+use super::searchable::{HIDDEN_TEXT, hidden_label};
 use super::{MARK, assignment, columns, escapes, headers, private_key, randomness, reading, url};
 
 /// What to put in place of a part of the text.
@@ -35,6 +36,8 @@ enum Finder {
     Program(usize),
     KeyBegin,
     KeyEnd,
+    /// What stands for a secret in what is searched.
+    Hidden,
     /// What has been redacted before is left alone.
     Mark,
 }
@@ -73,6 +76,7 @@ impl Scanner {
             add(program, Finder::Program(number));
         }
         add(MARK, Finder::Mark);
+        add(HIDDEN_TEXT, Finder::Hidden);
         add("://", Finder::Url);
         add("@tcp(", Finder::Driver);
         add("-----BEGIN ", Finder::KeyBegin);
@@ -252,6 +256,13 @@ impl Scan<'_> {
             }
             Finder::KeyEnd if word.start <= self.block_end => true,
             Finder::KeyEnd => self.hide_all(private_key::before_end(text, word.start)),
+            Finder::Hidden => {
+                let reach = &text[word.start..text.len().min(word.start + 3 * word.len())];
+                let label = std::str::from_utf8(reach).ok().and_then(hidden_label);
+                self.edits
+                    .extend(label.map(|label| Edit { range: word.start..word.start + reach.len(), label }));
+                true
+            }
             Finder::Mark => {
                 let reach = &text[word.end..text.len().min(word.end + 40)];
                 self.mark_end = memchr::memchr(b']', reach).map_or(word.end, |at| word.end + at + 1);

@@ -6,6 +6,7 @@
 //! four of the five repositories in the README, and differ little between them.
 
 use super::passage::{Defined, InspectedFile, RankInput};
+use tamis_redact::with_marks;
 use tamis_text::split_lines;
 
 /// A part of a file to read. Lines count from 1.
@@ -32,7 +33,7 @@ impl Passage {
 
     /// As much of a line as is shown.
     pub(crate) fn shown(line: &str) -> String {
-        let line = line.trim();
+        let line = with_marks(line.trim());
         line[..line.floor_char_boundary(MAX_LINE_LENGTH)].to_owned()
     }
 
