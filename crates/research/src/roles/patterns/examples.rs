@@ -20,6 +20,7 @@ const MAX_ALIKE: usize = 2;
 const MAX_FILES: usize = 14;
 
 /// An example, and how many look like it.
+#[derive(Clone)]
 pub(super) struct Example {
     pub(super) occurrence: Occurrence,
     code: String,
@@ -27,6 +28,8 @@ pub(super) struct Example {
     pub(super) line: usize,
     alike: usize,
     folders: BTreeMap<String, usize>,
+    /// One of those, from another file where possible: it is shown when there is no other example.
+    second: Option<Box<Example>>,
 }
 
 /// The best places of those that differ.
@@ -72,24 +75,21 @@ pub(super) fn examples(
                     *example.folders.entry(folder(&example.occurrence.place.path).to_owned()).or_default() +=
                         1;
                     let kept = occurrence.worth.max(example.occurrence.worth);
-                    example.occurrence = Occurrence { worth: kept, ..occurrence };
-                    (example.code, example.line) = (code, first + 1);
-                    example.alike += 1;
+                    let better = Example::new(Occurrence { worth: kept, ..occurrence }, code, first + 1);
+                    let bare = std::mem::replace(example, better);
+                    (example.alike, example.folders) = (bare.alike + 1, bare.folders.clone());
+                    example.second = bare.second.clone().or(Some(Box::new(bare)));
                 } else if example.occurrence.place != occurrence.place || example.line != first + 1 {
                     example.alike += 1;
                     *example.folders.entry(own).or_default() += 1;
+                    let same_file = |second: &Example| second.occurrence.place == example.occurrence.place;
+                    let is_elsewhere = example.occurrence.place != occurrence.place;
+                    if example.second.as_deref().is_none_or(|second| is_elsewhere && same_file(second)) {
+                        example.second = Some(Box::new(Example::new(occurrence, code, first + 1)));
+                    }
                 }
             }
-            None => {
-                let example = Example {
-                    occurrence: occurrence.clone(),
-                    code,
-                    line: first + 1,
-                    alike: 0,
-                    folders: BTreeMap::new(),
-                };
-                groups.push((occurrence.kind, shape, example));
-            }
+            None => groups.push((occurrence.kind, shape, Example::new(occurrence, code, first + 1))),
         }
     }
     Ok((representative(groups, job.question.is_for_tests()), limited))
@@ -121,10 +121,29 @@ fn representative(groups: Vec<(HitKind, String, Example)>, wants_tests: bool) ->
     );
     chosen.extend(tests);
     chosen.truncate(MAX_EXAMPLES);
+    if let [only] = chosen.as_mut_slice()
+        && let Some(second) = only.second.take()
+    {
+        only.leave_out(folder(&second.occurrence.place.path));
+        chosen.push(*second);
+    }
     chosen
 }
 
 impl Example {
+    fn new(occurrence: Occurrence, code: String, line: usize) -> Example {
+        Example { occurrence, code, line, alike: 0, folders: BTreeMap::new(), second: None }
+    }
+
+    /// One of those in this folder that look like it is shown itself.
+    fn leave_out(&mut self, folder: &str) {
+        self.alike -= 1;
+        if let Some(count) = self.folders.get_mut(folder) {
+            *count -= 1;
+        }
+        self.folders.retain(|_, count| *count > 0);
+    }
+
     /// `path:line: code`, and how many are like it.
     pub(super) fn render(&self, path: &str) -> String {
         let mut text = format!("{path}:{}: {}", self.line, self.code);
