@@ -64,13 +64,16 @@ pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleE
         let certain = question.certain_names().count();
         if certain > 0 && missing.len() == certain {
             let near = find_similar_names(&job.reader.roots, &missing, stop)?;
-            return Ok(not_found(&missing, near, notes));
+            return Ok(not_found(&missing, &[], near, notes));
         }
         description.places_of_names(question, hits);
         targets = chosen.unnamed;
     }
     if targets.is_empty() && description.findings.is_empty() {
-        return Ok(not_found(&missing, Vec::new(), notes));
+        if missing.is_empty() {
+            notes.extend(job.locations.not_searched(&job.reader, stop)?.map(ReportNote::from));
+        }
+        return Ok(not_found(&missing, &job.locations.keywords, Vec::new(), notes));
     }
     description.describe(question, &targets, hits);
     let confidence = confidence(&targets, &job.locations, &description, question.wants_tests);
@@ -147,10 +150,23 @@ const COVERED_BY_MAP: f64 = 0.6;
 /// The definition's file must be among this many of the locator's best.
 const AGREED: usize = 3;
 
-fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<ReportNote>) -> ResearchFinding {
-    let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+fn not_found(
+    missing: &[String],
+    words: &[String],
+    similar: Vec<SimilarName>,
+    mut notes: Vec<ReportNote>,
+) -> ResearchFinding {
+    let listed =
+        |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let names = listed(missing);
     let (summary, not_found) = match missing {
-        [] => ("not found: no definition contains the words of the question".to_owned(), NotFound::Words),
+        [] => {
+            let words = match words {
+                [] => "the words of the question".to_owned(),
+                words => listed(words),
+            };
+            (format!("not found: no definition contains {words}"), NotFound::Words)
+        }
         _ => (format!("not found: {names} is not in any file"), NotFound::Names),
     };
     // A note and no reference: a similar name is not what the question is about.

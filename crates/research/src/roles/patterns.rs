@@ -122,9 +122,10 @@ fn words_or_phrase(job: &Job, stop: &StopSignal) -> Result<(Vec<String>, Vec<Occ
     let (words, occurrences) = find_co_occurrences(job, stop)?;
     if occurrences.is_empty() && !has_spaces {
         let anywhere = find_phrases(job, &phrases, stop)?;
-        return Ok((words, anywhere));
+        return Ok((if words.is_empty() { phrases } else { words }, anywhere));
     }
-    Ok((words, occurrences))
+    // None of the words is in a file: then they are named.
+    Ok((if words.is_empty() { phrases } else { words }, occurrences))
 }
 
 /// Every place, and the names that no file has.
