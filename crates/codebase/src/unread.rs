@@ -2,14 +2,14 @@
 
 use parking_lot::Mutex;
 
-use crate::walk::{CHECKED_BYTES, is_binary, walk_noting_denied};
+use crate::walk::{CHECKED_BYTES, LeftOut, is_binary, walk_noting_denied};
 use crate::{AccessError, RootedPath, Roots, StopSignal, Stopped};
 
 /// A file that a scan does not read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnreadFile {
     pub reason: UnreadReason,
-    /// A folder that is denied ends with a `/`.
+    /// A folder that is not read ends with a `/`.
     pub place: RootedPath,
 }
 
@@ -21,6 +21,8 @@ pub enum UnreadReason {
     Denied,
     /// The operating system does not allow it.
     Unreadable,
+    /// What is not UTF-8 in its name is replaced.
+    Unnamed,
     Binary,
 }
 
@@ -30,6 +32,7 @@ impl UnreadReason {
             UnreadReason::TooLarge => "too large",
             UnreadReason::Denied => "denied",
             UnreadReason::Unreadable => "unreadable",
+            UnreadReason::Unnamed => "name is not UTF-8",
             UnreadReason::Binary => "binary",
         }
     }
@@ -41,9 +44,9 @@ pub fn unread_files(
     is_read: impl Fn(&RootedPath) -> bool + Sync,
     stop: &StopSignal,
 ) -> Result<Vec<UnreadFile>, Stopped> {
-    let denied = Mutex::new(Vec::new());
+    let left_out = Mutex::new(LeftOut::default());
     let limit = roots.policy().largest_searched;
-    let lists = walk_noting_denied(roots, stop, &denied, |list: &mut Vec<UnreadFile>, place| {
+    let lists = walk_noting_denied(roots, stop, &left_out, |list: &mut Vec<UnreadFile>, place| {
         if is_read(&place) {
             return;
         }
@@ -57,9 +60,10 @@ pub fn unread_files(
         };
         list.push(UnreadFile { reason, place });
     })?;
-    let denied = denied.into_inner().into_iter();
-    let denied = denied.map(|place| UnreadFile { reason: UnreadReason::Denied, place });
-    let mut all: Vec<UnreadFile> = lists.into_iter().flatten().chain(denied).collect();
+    let LeftOut { denied, unnamed } = left_out.into_inner();
+    let denied = denied.into_iter().map(|place| UnreadFile { reason: UnreadReason::Denied, place });
+    let unnamed = unnamed.into_iter().map(|place| UnreadFile { reason: UnreadReason::Unnamed, place });
+    let mut all: Vec<UnreadFile> = lists.into_iter().flatten().chain(denied).chain(unnamed).collect();
     all.sort_unstable();
     Ok(all)
 }

@@ -79,7 +79,7 @@ pub(crate) fn walk<S: Send>(
 pub(crate) fn walk_noting_denied<S: Default + Send>(
     roots: &Roots,
     stop: &StopSignal,
-    denied: &Mutex<Vec<RootedPath>>,
+    denied: &Mutex<LeftOut>,
     each: impl Fn(&mut S, RootedPath) + Sync,
 ) -> Result<Vec<S>, Stopped> {
     walk_all(roots, stop, S::default, None::<fn(&mut S, Folder)>, Some(denied), each)
@@ -101,7 +101,7 @@ fn walk_all<S: Send>(
     stop: &StopSignal,
     state: impl Fn() -> S + Sync,
     folder: Option<impl Fn(&mut S, Folder) + Sync>,
-    denied: Option<&Mutex<Vec<RootedPath>>>,
+    denied: Option<&Mutex<LeftOut>>,
     each: impl Fn(&mut S, RootedPath) + Sync,
 ) -> Result<Vec<S>, Stopped> {
     stop.check()?;
@@ -139,6 +139,15 @@ fn walk_all<S: Send>(
     Ok(states)
 }
 
+/// What a walk passes over.
+#[derive(Default)]
+pub(crate) struct LeftOut {
+    /// By the policy.
+    pub(crate) denied: Vec<RootedPath>,
+    /// Names that are not UTF-8, with what is not replaced.
+    pub(crate) unnamed: Vec<RootedPath>,
+}
+
 struct Walker<'a> {
     roots: &'a Roots,
     stop: &'a StopSignal,
@@ -147,7 +156,7 @@ struct Walker<'a> {
     /// Whether folders are returned with their stamps.
     stamps: bool,
     /// Where to note what the policy denies.
-    denied: Option<&'a Mutex<Vec<RootedPath>>>,
+    denied: Option<&'a Mutex<LeftOut>>,
 }
 
 impl Walker<'_> {
@@ -164,6 +173,7 @@ impl Walker<'_> {
         let mut found = RuleFiles::default();
         let mut entries: Vec<(String, bool, bool)> = Vec::new();
         let mut denied: Vec<(String, bool)> = Vec::new();
+        let mut unnamed: Vec<String> = Vec::new();
         while let Some(entry) = folder.read() {
             let Ok(entry) = entry else {
                 // There may be more names.
@@ -176,7 +186,18 @@ impl Walker<'_> {
             if entries.len() % 4096 == 4095 && self.stop.is_due() {
                 return (files, None);
             }
-            let Ok(name) = entry.file_name().to_str() else { continue };
+            let Ok(name) = entry.file_name().to_str() else {
+                let name = entry.file_name().to_string_lossy();
+                if self.denied.is_some() && !name.starts_with('.') {
+                    let slash = if entry.file_type() == FileType::Directory { "/" } else { "" };
+                    unnamed.push(if path.is_empty() {
+                        format!("{name}{slash}")
+                    } else {
+                        format!("{path}/{name}{slash}")
+                    });
+                }
+                continue;
+            };
             if name == "." || name == ".." {
                 continue;
             }
@@ -208,7 +229,9 @@ impl Walker<'_> {
             denied.retain(|(full, is_folder)| ignored(full, *is_folder) != Some(true));
             let slash = |is_folder| if is_folder { "/" } else { "" };
             let place = |(full, is_folder)| RootedPath { root, path: format!("{full}{}", slash(is_folder)) };
-            noted.lock().extend(denied.into_iter().map(place));
+            let mut noted = noted.lock();
+            noted.denied.extend(denied.into_iter().map(place));
+            noted.unnamed.extend(unnamed.into_iter().map(|path| RootedPath { root, path }));
         }
         for (number, (full, is_folder, is_hidden)) in entries.into_iter().enumerate() {
             if number % 1024 == 1023 && self.stop.is_due() {
