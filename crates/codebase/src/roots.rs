@@ -272,6 +272,10 @@ impl Roots {
         if bytes.len() as u64 > limit {
             return Err(too_large(bytes.len() as u64));
         }
+        // It would be part of the first word, or keep the first line from being a declaration.
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
         Ok(())
     }
 
@@ -295,6 +299,9 @@ impl Roots {
         rustix::fs::statat(&self.roots.get(root)?.folder, path, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 }
+
+/// What some editors write at the start of a file in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Root {
     fn open(folder: &Path, policy: &Policy) -> Result<Root, RootError> {

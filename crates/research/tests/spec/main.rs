@@ -4,8 +4,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod absence;
 mod acceptance;
 mod answers;
 mod fixture;
 mod pipeline;
 mod runtime;
+mod secrets;
