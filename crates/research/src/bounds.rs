@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tamis_redact::Redacted;
 
 use crate::report::cut_notes;
-use crate::{KeyFinding, Reference, ReportNote, ResearchFinding, RoleError};
+use crate::{KeyFinding, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 /// Characters of a summary, of a finding, of notes. A pattern's snippet is a finding, and the longest.
 const SUMMARY: usize = 1200;
@@ -24,6 +24,8 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
             references.push(reference);
         }
     }
+    let mut cut = usize::from(is_long(&finding.summary, SUMMARY));
+    let more_references = references.len().saturating_sub(MAX_REFERENCES);
     references.truncate(MAX_REFERENCES);
     let mut key_findings: Vec<KeyFinding> = Vec::new();
     for finding in finding.key_findings {
@@ -33,15 +35,29 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
             key_findings.push(KeyFinding { text, short: shorter, ..finding });
         }
     }
+    let more_findings = key_findings.len().saturating_sub(MAX_KEY_FINDINGS);
     key_findings.truncate(MAX_KEY_FINDINGS);
+    cut += key_findings
+        .iter()
+        .filter(|finding| finding.text.ends_with('…') && finding.text.chars().count() == KEY_FINDING)
+        .count();
+    let mut all_notes = finding.notes;
+    if more_references + more_findings + cut > 0 {
+        let left_out = NoteFact::LeftOut { references: more_references, findings: more_findings, cut };
+        all_notes.insert(0, left_out.into());
+    }
     ResearchFinding {
         summary: short(&finding.summary, SUMMARY),
         references,
         key_findings,
         confidence: finding.confidence,
-        notes: notes(finding.notes),
+        notes: notes(all_notes),
         not_found: finding.not_found,
     }
+}
+
+fn is_long(text: &str, most: usize) -> bool {
+    Redacted::from(text.trim()).chars().nth(most).is_some()
 }
 
 fn notes(notes: Vec<ReportNote>) -> Vec<ReportNote> {
@@ -96,7 +112,17 @@ mod tests {
         assert_eq!(bounded.references, [unbounded.references[0].clone(), unbounded.references[2].clone()]);
         let texts: Vec<&str> = bounded.key_findings.iter().map(|finding| finding.text.as_str()).collect();
         assert_eq!(texts, ["uses [redacted:github-token]", "uses"]);
-        assert_eq!(bounded.notes, []);
+        let cut = NoteFact::LeftOut { references: 0, findings: 0, cut: 1 };
+        assert_eq!(bounded.notes, [ReportNote::from(cut)]);
+        assert_eq!(crate::joined(&bounded.notes), "1 text was cut.");
+        let long =
+            |number: usize| KeyFinding::new(FindingKind::History, format!("{number}{}", "x".repeat(900)));
+        let references = (0..40).map(|line| format!("a.rs:{line}").into()).collect();
+        let many = ResearchFinding { references, key_findings: (0..17).map(long).collect(), ..unbounded };
+        let many = ResearchFinding { notes: vec![NoteFact::Text("y ".repeat(900)).into()], ..many };
+        let said = crate::joined(&finding(many).notes);
+        let expected = "16 more references and 1 more finding were left out. 17 texts were cut. y y";
+        assert!(said.starts_with(expected) && said.chars().count() <= NOTES, "{said}");
     }
 
     #[test]

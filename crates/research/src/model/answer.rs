@@ -54,7 +54,8 @@ pub(super) fn read(
         let refusal = refusal_in(text);
         return Err(UnusableAnswer { reason: reason.to_owned(), refusal, fallback: None });
     };
-    let summary = clean(&texts(members.get("summary")).join(" "), MAX_SUMMARY_LENGTH);
+    let mut cut = 0;
+    let summary = clean(&texts(members.get("summary")).join(" "), MAX_SUMMARY_LENGTH, &mut cut);
     if summary.is_empty() {
         return Err(unusable("\"summary\" is missing or empty".to_owned()));
     }
@@ -62,11 +63,17 @@ pub(super) fn read(
     let references = evidence::references_in(members.get("references"));
     let cited = references.len();
     let (references, dropped) = evidence.check(references.into_iter().take(MAX_CHECKED));
-    let findings = texts(members.get("keyfindings")).into_iter().take(MAX_CHECKED);
+    let findings = texts(members.get("keyfindings"));
+    let mut more = (cited.saturating_sub(MAX_CHECKED), findings.len().saturating_sub(MAX_CHECKED));
     let (confirmed, made_up): (Vec<String>, Vec<String>) =
-        findings.partition(|finding| evidence.confirms(finding));
-    let key_findings = confirmed.iter().map(|finding| clean(finding, MAX_FINDING_LENGTH)).take(MAX_FINDINGS);
-    let key_findings = key_findings.map(|text| key_finding(role, text)).collect();
+        findings.into_iter().take(MAX_CHECKED).partition(|finding| evidence.confirms(finding));
+    let examples = role == Role::Patterns && not_found(&summary).is_none();
+    let most = |most: usize| if examples { *EXAMPLES.end() } else { most };
+    more.0 += references.len().saturating_sub(most(MAX_REFERENCES));
+    more.1 += confirmed.len().saturating_sub(most(MAX_FINDINGS));
+    let shown = confirmed.iter().take(most(MAX_FINDINGS));
+    let key_findings =
+        shown.map(|finding| key_finding(role, clean(finding, MAX_FINDING_LENGTH, &mut cut))).collect();
     let not_found = not_found(&summary);
     if references.is_empty() && not_found.is_none() {
         return Err(unusable(if cited == 0 {
@@ -78,18 +85,19 @@ pub(super) fn read(
             )
         }));
     }
-    let notes = clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH);
-    let mut notes: Vec<ReportNote> = Some(notes)
-        .filter(|notes| !notes.is_empty())
-        .map(|notes| NoteFact::Text(notes).into())
-        .into_iter()
-        .collect();
+    let own = clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH, &mut cut);
+    let mut notes: Vec<ReportNote> = Vec::new();
+    if more != (0, 0) || cut > 0 {
+        notes.push(NoteFact::LeftOut { references: more.0, findings: more.1, cut }.into());
+    }
     if dropped > 0 {
         notes.push(NoteFact::DroppedReferences(dropped).into());
     }
     if !made_up.is_empty() {
         notes.push(NoteFact::DroppedFindings(made_up.len()).into());
     }
+    // Last, because what does not fit is cut at the end.
+    notes.extend(Some(own).filter(|own| !own.is_empty()).map(|own| NoteFact::Text(own).into()));
     let mut finding = ResearchFinding {
         summary,
         confidence: if references.is_empty() {
@@ -239,13 +247,14 @@ fn places_in(text: &str) -> Vec<Reference> {
     inside.filter(|place| !place.contains(' ')).map(|place| Reference::from(place.to_owned())).collect()
 }
 
-/// Text without secrets and control characters, cut to a length.
-fn clean(text: &str, longest: usize) -> String {
+/// Text without secrets and control characters, cut to a length. Counts what is cut.
+fn clean(text: &str, longest: usize, cut: &mut usize) -> String {
     let text = Redacted::from(text.trim()).into_inner();
     let mut text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     if let Some((end, _)) = text.char_indices().nth(longest) {
         text.truncate(end);
         text.push('…');
+        *cut += 1;
     }
     text
 }
@@ -412,6 +421,9 @@ mod tests {
             "notes": format!("{key} {}", "z".repeat(5000))});
         let found = read(&text.to_string(), Role::Analyzer, &reader).unwrap();
         assert_eq!((found.references.len(), found.key_findings.len()), (1, MAX_FINDINGS));
+        // The model cited one place a hundred times, and made a hundred findings of which 60 were checked.
+        let said = crate::joined(&found.notes);
+        assert!(said.contains("88 more findings were left out. 14 texts were cut."), "{said}");
         let whole = serde_json::to_string(&found).unwrap();
         assert!(!whole.contains(&key) && whole.len() < 8000, "{whole}");
         assert!(read(&"{".repeat(100_000), Role::Analyzer, &reader).is_err());

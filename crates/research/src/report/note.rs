@@ -37,7 +37,7 @@ pub enum NoteFact {
     SimilarNames(Vec<(String, Reference)>),
     /// Names whose users were searched for only near the definition.
     UsersNearby(Vec<String>),
-    /// A root that no longer exists.
+    /// A root that does not exist.
     RootGone(PathBuf),
     /// A role that has no finding.
     RoleFailed(Role, RoleError),
@@ -51,6 +51,8 @@ pub enum NoteFact {
     DroppedReferences(usize),
     /// Findings of a model's answer that cite such files.
     DroppedFindings(usize),
+    /// References and findings beyond the number that is shown, and texts that were cut.
+    LeftOut { references: usize, findings: usize, cut: usize },
     /// Only one place is an example.
     OneExample,
     /// The artifact could not be written.
@@ -109,7 +111,7 @@ impl NoteFact {
                     list(names)
                 )
             }
-            NoteFact::RootGone(path) => format!("{} no longer exists and was not searched.", path.display()),
+            NoteFact::RootGone(path) => format!("{} does not exist and was not searched.", path.display()),
             NoteFact::RoleFailed(role, error) => format!("{} {}", role.key(), failure(error)),
             NoteFact::WithoutModel(role, error) => {
                 format!("{} was done without the model: {}", role.key(), failure(error))
@@ -127,6 +129,20 @@ impl NoteFact {
             NoteFact::DroppedFindings(1) => "1 finding that cites such a file was left out.".to_owned(),
             NoteFact::DroppedFindings(count) => {
                 format!("{count} findings that cite such files were left out.")
+            }
+            NoteFact::LeftOut { references, findings, cut } => {
+                let of = |count: usize, one: &str| match count {
+                    0 => None,
+                    1 => Some(format!("1 {one}")),
+                    count => Some(format!("{count} {one}s")),
+                };
+                let be = |count: usize| if count == 1 { "was" } else { "were" };
+                let more = [of(*references, "more reference"), of(*findings, "more finding")];
+                let more = more.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+                let more = Some(more).filter(|more| !more.is_empty());
+                let more = more.map(|more| format!("{more} {} left out.", be(references + findings)));
+                let cut = of(*cut, "text").map(|texts| format!("{texts} {} cut.", be(*cut)));
+                more.into_iter().chain(cut).collect::<Vec<_>>().join(" ")
             }
             NoteFact::OneExample => "Only one example was found.".to_owned(),
             NoteFact::NoArtifact(reason) | NoteFact::Text(reason) => reason.clone(),

@@ -116,6 +116,26 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
 }
 
 #[test]
+fn a_memo_says_once_that_a_role_ran_out_of_time() {
+    let fixture = Fixture::new();
+    let late = |_: &tamis_research::RoleTask<'_>| {
+        Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::Timeout, "the deadline passed"))
+    };
+    for roles in [
+        Roles::default().with(Role::Locator, late).with(Role::Analyzer, late),
+        Roles::default().with(Role::Analyzer, late),
+    ] {
+        let request = ResearchRequest { artifact: true, ..asking("Where is parse_shop_config?") };
+        let (report, _) = research(&fixture.with(roles), &request);
+        let memo = std::fs::read_to_string(report.artifact_path.unwrap()).unwrap();
+        for role in ["locator", "analyzer"] {
+            assert!(memo.matches(&format!("{role} ran out of time")).count() <= 1, "{memo}");
+        }
+        assert!(memo.contains("analyzer ran out of time"), "{memo}");
+    }
+}
+
+#[test]
 fn reference_formatting_file_references_are_path_and_line_and_never_full_dumps() {
     let fixture = Fixture::new();
     let (report, answer) =
