@@ -224,7 +224,7 @@ fn research(config: &Config) -> Research {
     }
 }
 
-/// The configured researcher; its folders must exist. A server builds an index of a large codebase; a short command uses
+/// The configured researcher. Of its folders one must exist; it names those that do not. A server builds an index of a large codebase; a short command uses
 /// the index, and builds one only when it is configured to.
 pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, CliError> {
     let refused = |error: &dyn std::fmt::Display| {
@@ -235,11 +235,20 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
     // Patterns are relative to the folders that hold without the project's file, which may narrow them.
     let configured = &config.research.roots;
     let outer = configured.without_project.as_ref().unwrap_or(&configured.value);
-    let mut roots = Roots::open(outer, policy()?).map_err(|error| refused(&error))?;
+    if outer.is_empty() {
+        return Err(refused(&"no folder to search is configured"));
+    }
+    let (there, mut missing): (Vec<PathBuf>, Vec<PathBuf>) =
+        outer.iter().cloned().partition(|folder| folder.exists());
+    // If none exists, the error names the first.
+    let there = if there.is_empty() { outer.as_slice() } else { there.as_slice() };
+    let mut roots = Roots::open(there, policy()?).map_err(|error| refused(&error))?;
     if configured.without_project.is_some() {
         roots = roots.narrowed(&configured.value).map_err(|error| refused(&error))?;
     }
-    let thoughts = config.research.thoughts.value.as_ref().map(|folder| {
+    let thoughts = config.research.thoughts.value.as_ref();
+    missing.extend(thoughts.filter(|folder| !folder.exists()).cloned());
+    let thoughts = thoughts.filter(|folder| folder.exists()).map(|folder| {
         Roots::open(std::slice::from_ref(folder), policy()?).map_err(|error| {
             CliError::usage(format_args!("research.thoughts: {error}"))
                 .hint("set TAMIS_THOUGHTS to a folder of notes, or unset it")
@@ -269,7 +278,8 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
         }),
         workers: config.research.max_concurrent_tasks.value.min(MAX_WORKERS),
         most_waiting: config.research.max_queued_tasks.value,
-    }))
+    })
+    .with_missing(missing))
 }
 
 /// The patterns that research never reads. One of the user's that is invalid is an error; one of the project's is ignored, so

@@ -42,6 +42,8 @@ pub struct ResearchSettings {
 pub struct Researcher {
     settings: ResearchSettings,
     runner: RoleRunner,
+    /// Folders that were to be searched and did not exist when it was set up.
+    missing: Vec<PathBuf>,
     /// Started with the first request.
     pool: OnceLock<WorkerPool>,
 }
@@ -103,7 +105,12 @@ impl Researcher {
     }
 
     fn of(settings: ResearchSettings, runner: RoleRunner) -> Researcher {
-        Researcher { settings, runner, pool: OnceLock::new() }
+        Researcher { settings, runner, missing: Vec::new(), pool: OnceLock::new() }
+    }
+
+    /// The same, which names these folders in its answers as not searched.
+    pub fn with_missing(self, missing: Vec<PathBuf>) -> Researcher {
+        Researcher { missing, ..self }
     }
 
     /// Waits for a running index update, at most this long. For processes that are about to end.

@@ -39,7 +39,7 @@ pub(super) struct RequestRun<'a> {
     stop: StopSignal,
     begun: Instant,
     report: ResearchReport,
-    /// Roots that no longer exist.
+    /// Roots that do not exist.
     gone: Vec<ReportNote>,
     progress: &'a (dyn Fn(ResearchProgress) + Sync),
     steps_done: u64,
@@ -100,7 +100,10 @@ impl<'a> RequestRun<'a> {
             some => there.narrowed(some)?,
         };
         let gone: Vec<ReportNote> = match request.roots.as_slice() {
-            [] => gone.into_iter().map(|path| bounded(NoteFact::RootGone(path))).collect(),
+            [] => {
+                let gone = gone.into_iter().chain(researcher.missing.iter().cloned());
+                gone.map(|path| bounded(NoteFact::RootGone(path))).collect()
+            }
             _ => Vec::new(),
         };
         let limits = settings.limits.with(request.constraints);

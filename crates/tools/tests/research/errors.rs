@@ -75,6 +75,43 @@ fn a_missing_root_is_noted_and_one_that_comes_back_is_read() {
 }
 
 #[test]
+fn null_is_as_absent_as_a_parameter_that_is_left_out() {
+    let fixture = Fixture::new();
+    let plain = fixture.ask("locate_in_codebase", json!({"question": "parse_price"}));
+    for arguments in [
+        json!({"question": null, "query": "parse_price"}),
+        json!({"query": "parse_price", "question": null, "pattern": null}),
+        json!({"question": "parse_price", "roots": null, "constraints": null}),
+        json!({"question": "parse_price", "constraints": {"deadlineMs": null, "deadline_ms": 30000}}),
+    ] {
+        let answer = fixture.ask("locate_in_codebase", arguments);
+        assert_eq!(answer["locator"]["value"], plain["locator"]["value"]);
+    }
+    for arguments in [json!({"question": null}), json!({"question": null, "query": null}), json!({})] {
+        let missing = fixture.fail("locate_in_codebase", arguments);
+        assert_eq!(missing, fixture.fail("locate_in_codebase", json!({})));
+    }
+    let both = fixture.fail("locate_in_codebase", json!({"question": "a", "query": "b"}));
+    assert_eq!(code(&both), "invalid_parameter");
+}
+
+#[test]
+fn a_root_that_was_missing_from_the_start_is_named_too() {
+    let fixture = Fixture::new();
+    let gone = fixture.path("gone");
+    let researcher = Researcher::new(fixture.settings()).with_missing(vec![gone.clone()]);
+    let (answer, is_error) = call(
+        Research::new(Arc::new(researcher)),
+        "locate_in_codebase",
+        json!({"question": "Where is parse_price?"}),
+    );
+    assert!(!is_error, "{answer}");
+    let note = format!("{} does not exist and was not searched.", gone.display());
+    assert_eq!(answer["run"]["partial"], json!([note]));
+    assert!(answer["locator"]["value"]["notes"].as_str().unwrap().contains(&note), "{answer}");
+}
+
+#[test]
 fn a_missing_root_is_named_in_the_answer_of_the_other_root() {
     let fixture = Fixture::new();
     let folders = [fixture.path("shop"), fixture.path("bakery")];
@@ -87,7 +124,7 @@ fn a_missing_root_is_named_in_the_answer_of_the_other_root() {
         let (answer, is_error) = call(Research::new(Arc::clone(&research)), tool, arguments);
         assert!(!is_error, "{answer}");
         assert_eq!(answer["rootsSearched"], json!([folders[0]]));
-        let note = format!("{} no longer exists and was not searched.", folders[1].display());
+        let note = format!("{} does not exist and was not searched.", folders[1].display());
         assert_eq!(answer["run"]["partial"], json!([note]));
         let finding = answer.get("synthesis").unwrap_or(&answer["locator"]["value"]);
         assert!(finding["notes"].as_str().unwrap().contains(&note), "{answer}");
