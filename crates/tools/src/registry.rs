@@ -122,7 +122,10 @@ impl Tool {
         context.caller.tool = self.name.to_owned();
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
         let span = tracing::info_span!("call", call, tool = self.name, door = context.caller.door);
-        let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+        let mut arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+        if self.toolset == Toolset::Research {
+            leave_out_nulls(&mut arguments);
+        }
         let begun = Instant::now();
         let outcome = catch_panic((self.handler)(arguments, context)).instrument(span.clone()).await;
         let failure = outcome.as_ref().err();
@@ -138,6 +141,13 @@ impl Tool {
     pub fn has_name(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
+}
+
+/// Models write null for what they leave out, also beside an alias of the same parameter.
+fn leave_out_nulls(arguments: &mut Value) {
+    let Value::Object(members) = arguments else { return };
+    members.retain(|_, value| !value.is_null());
+    members.values_mut().for_each(leave_out_nulls);
 }
 
 /// Logs the sizes of a call's arguments and answer, never their text, and counts calls of the tools for past sessions.
