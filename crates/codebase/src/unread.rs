@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use crate::walk::{CHECKED_BYTES, LeftOut, is_binary, walk_noting_denied};
+use crate::walk::{CHECKED_BYTES, LeftOut, is_binary, walk_noting_left_out};
 use crate::{AccessError, RootedPath, Roots, StopSignal, Stopped};
 
 /// A file that a scan does not read.
@@ -46,7 +46,7 @@ pub fn unread_files(
 ) -> Result<Vec<UnreadFile>, Stopped> {
     let left_out = Mutex::new(LeftOut::default());
     let limit = roots.policy().largest_searched;
-    let lists = walk_noting_denied(roots, stop, &left_out, |list: &mut Vec<UnreadFile>, place| {
+    let lists = walk_noting_left_out(roots, stop, &left_out, |list: &mut Vec<UnreadFile>, place| {
         if is_read(&place) {
             return;
         }

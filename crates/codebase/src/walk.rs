@@ -75,8 +75,8 @@ pub(crate) fn walk<S: Send>(
     walk_with_folders(roots, stop, state, None::<fn(&mut S, Folder)>, each)
 }
 
-/// The same, and notes the files and folders that the policy denies, unless they are hidden; folders with a `/` at the end.
-pub(crate) fn walk_noting_denied<S: Default + Send>(
+/// The same, and notes what it passes over, unless that is hidden: files and folders, the latter with a `/` at the end.
+pub(crate) fn walk_noting_left_out<S: Default + Send>(
     roots: &Roots,
     stop: &StopSignal,
     denied: &Mutex<LeftOut>,
