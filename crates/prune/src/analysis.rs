@@ -89,6 +89,14 @@ impl<'a> TextAnalysis<'a> {
             answers::reports::raise(&self.lines, &want, scores);
         }
         answers::json::raise(&self.lines, &self.view.text, &want, scores);
+        let rows = answers::rows::RowInputs {
+            kind: self.kind,
+            lines: &self.lines,
+            goal: &self.goal,
+            index: &self.index,
+            want: &want,
+        };
+        answers::rows::raise(&rows, scores);
         let records = Records::read(&self.lines);
         let is_filled = |line: usize| !self.attributes.blank[line];
         let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();

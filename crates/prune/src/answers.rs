@@ -10,6 +10,7 @@ pub(crate) mod json;
 mod matches;
 mod named;
 pub(crate) mod reports;
+pub(crate) mod rows;
 
 use crate::DEFAULT_THRESHOLD;
 use crate::bm25::{Weights, term_weights};

@@ -7,7 +7,7 @@
 //! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
 //! `line_attributes`) and the words (`index`), measure each line (`features`), score it (`scorer`, `network`), let closing
 //! lines follow what they close (`propagation`), read listings as records (`records`) and keep those that the goal wants
-//! (`want`, `answers`), set aside what must stay (`protect`), choose what goes within the limits
+//! (`want`, `comparison`, `answers`), set aside what must stay (`protect`), choose what goes within the limits
 //! (`select`), say why (`reason`), and cut what was already shown (`shown_cuts`).
 //!
 //! Never touches a file, a clock or the network, and never writes markers or words for people. The same request gives the
@@ -16,6 +16,7 @@
 mod analysis;
 mod answers;
 mod bm25;
+mod comparison;
 mod document;
 mod features;
 mod goal;
@@ -49,7 +50,7 @@ pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, SentPrompt, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-7";
+pub const ENGINE_VERSION: &str = "skimmer-8";
 
 /// The threshold of callers that do not choose one: where a line's chance to be needed weighs as much as its tokens.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;

@@ -3,6 +3,7 @@
 //! Only the words of the question decide how much is wanted. What it quotes, or writes after a colon, is a name to look for.
 //! In doubt everything is wanted.
 
+use crate::comparison::{Comparison, comparison};
 use crate::goal::{GOAL_BYTES, clip};
 
 /// How much of what the goal describes is wanted.
@@ -59,6 +60,8 @@ pub(crate) struct Want {
     /// Too long for a question: it is a task or a text, and its names may be about anything.
     pub(crate) is_long: bool,
     pub(crate) tests: Option<TestsWanted>,
+    /// Asks for an extreme or a property, so that values select, and no names.
+    pub(crate) comparison: Option<Comparison>,
     pub(crate) names: Vec<Name>,
 }
 
@@ -182,14 +185,16 @@ impl Want {
             ]);
         let of_explanation = !is_stated
             && words.first().is_some_and(|word| ["how", "why", "explain"].contains(&word.as_str()));
+        let comparison = comparison(question(goal), &words);
         Want {
             amount,
             is_stated,
-            is_open: has(OPENINGS),
+            is_open: has(OPENINGS) || comparison == Some(Comparison::Numbers),
             of_definition,
             of_explanation,
             is_long: goal.split_whitespace().nth(QUESTION_WORDS).is_some(),
             tests: tests_wanted(&words),
+            comparison,
             names: names(goal),
         }
     }

@@ -1,6 +1,7 @@
 //! Histories, lists of files, findings and tables: which entries the goal selects.
 
 use super::{Listing, Verdict};
+use crate::comparison::Comparison;
 use crate::goal::Intent;
 use crate::records::{RecordForm, RecordRole};
 use crate::want::Amount;
@@ -45,7 +46,10 @@ pub(super) fn decide_history(listing: &Listing<'_>, verdicts: &mut [Verdict]) {
                 )
             }
             Amount::One | Amount::YesNo
-                if listing.may_select() || want.amount == Amount::One && !want.is_long =>
+                if listing.may_select()
+                    || want.amount == Amount::One
+                        && !want.is_long
+                        && want.comparison != Some(Comparison::Numbers) =>
             {
                 best_of(&commits.iter().map(|&number| listing.weight_of(terms[number])).collect::<Vec<f32>>())
             }
