@@ -15,8 +15,8 @@ use std::borrow::Cow;
 
 use tamis_text::{StepOutcome, TextKind, is_separator_line, step_outcome, strip_ansi_escapes};
 
+use crate::error_reports::reports_error;
 use crate::goal::{GOAL_BYTES, Goal, clip};
-use crate::logs::reports_error;
 use crate::outliers::has_failed_http_status;
 use crate::protect::{ERROR_CONTEXT, TRACE_LINES, has_marker, is_trace, protection_begins, protection_ends};
 use crate::select::most_cut;

@@ -18,6 +18,7 @@ mod answers;
 mod bm25;
 mod comparison;
 mod document;
+mod error_reports;
 mod features;
 mod goal;
 mod header;

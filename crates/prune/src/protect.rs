@@ -4,8 +4,9 @@ use tamis_syntax::{Outline, is_comment_line};
 use tamis_text::{TextKind, is_quoted_source};
 
 use crate::document::DocumentStructure;
+use crate::error_reports::reports_error;
 use crate::line_attributes::LineAttributes;
-use crate::logs::{has_error_word, reports_error};
+use crate::logs::has_error_word;
 
 const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
 const END: &str = "⟦NO_PRUNE_END⟧";

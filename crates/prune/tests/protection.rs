@@ -163,6 +163,26 @@ fn a_line_that_only_mentions_an_error_stays_without_context() {
 }
 
 #[test]
+fn the_lines_around_an_error_stay_whatever_form_its_level_has() {
+    for report in [
+        "{\"level\":\"error\",\"msg\":\"lost\"}",
+        "level=error msg=lost",
+        "10:00 [error] lost",
+        "10:00 <error> lost",
+        "10:00 db raised an exception",
+        "make: *** [all] Error 2",
+        "lost connection, Error 2013 (HY000)",
+    ] {
+        check(TextKind::Logs, &format!("one\n!two\n!three\n!{report}\n!four\n!five\nsix\n"));
+    }
+    for mention in
+        ["10:00 0 errors", "10:00 error_count=0", "no errors found", "errors=0", "{\"error\":null}"]
+    {
+        check(TextKind::Logs, &format!("one\ntwo\n!{mention}\nfour\nfive\n"));
+    }
+}
+
+#[test]
 fn logs() {
     check(
         TextKind::Logs,
