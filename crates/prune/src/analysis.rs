@@ -10,7 +10,7 @@ use crate::goal::{GOAL_BYTES, Goal, Intent, clip};
 use crate::header::header_end;
 use crate::index::Index;
 use crate::line_attributes::LineAttributes;
-use crate::logs::repetition;
+use crate::logs::{Repetition, repetition};
 use crate::partition::partitions;
 use crate::protect::{Structure, kept_if_shown, protected_lines};
 use crate::reason::ReasonInputs;
@@ -50,6 +50,7 @@ pub struct TextAnalysis<'a> {
     document: DocumentStructure,
     attributes: LineAttributes,
     features: FeatureTable,
+    repetition: Repetition,
     partitions: crate::partition::Partitions,
     scores: Vec<f32>,
 }
@@ -165,6 +166,7 @@ impl<'a> TextAnalysis<'a> {
             document,
             attributes,
             features,
+            repetition,
             partitions,
             scores: Vec::new(),
         })
@@ -184,6 +186,8 @@ impl<'a> TextAnalysis<'a> {
             outline: &self.outline,
             document: &self.document,
             features: &self.features,
+            templates: &self.repetition.template,
+            repeats: &self.repetition.count,
             header_end: match self.kind {
                 TextKind::Code => header_end(&self.lines, &self.attributes),
                 _ => None,

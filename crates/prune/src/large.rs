@@ -19,6 +19,7 @@ use crate::error_reports::reports_error;
 use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::outliers::has_failed_http_status;
 use crate::protect::{ERROR_CONTEXT, TRACE_LINES, has_marker, is_trace, protection_begins, protection_ends};
+use crate::reason::MOST_UNLIKE;
 use crate::select::most_cut;
 use crate::{
     Cut, CutCause, CutPlace, CutReason, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, TextAnalysis,
@@ -407,7 +408,8 @@ impl LargeSelector {
         if lines == 0 {
             return;
         }
-        let cause = if repeats * 2 > lines { CutCause::Repetitions } else { CutCause::Unrelated };
+        let is_repetition = (lines - repeats) * MOST_UNLIKE <= lines;
+        let cause = if is_repetition { CutCause::Repetitions } else { CutCause::Unrelated };
         let reason = CutReason { cause, place: CutPlace::Lines(lines) };
         let cut = Cut { first_line: first, last_line: first + lines - 1, reason };
         if (self.marker_bytes)(&cut) < bytes {

@@ -129,6 +129,8 @@ fn has_place(word: &str) -> bool {
 
 /// For each line: how many lines have its template, how many of those came earlier, and whether it is an outlier.
 pub(crate) struct Repetition {
+    /// The number of the line's template.
+    pub(crate) template: Vec<u32>,
     pub(crate) count: Vec<u32>,
     pub(crate) earlier: Vec<u32>,
     pub(crate) stands_out: Vec<bool>,
@@ -163,7 +165,7 @@ pub(crate) fn repetition(
         TextKind::Logs => outliers::find(lines, &template, &counts, interrupted)?,
         TextKind::Code | TextKind::Docs => vec![false; lines.len()],
     };
-    Ok(Repetition { count, earlier, stands_out })
+    Ok(Repetition { template, count, earlier, stands_out })
 }
 
 /// Whether a template masks the word: decimal or hexadecimal numbers, and ids that are mostly digits.

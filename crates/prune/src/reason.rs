@@ -13,6 +13,9 @@ use crate::shown::ShownPlace;
 /// A name or title is kept up to here: enough for any marker, and a huge heading is not copied into every cut below it.
 const PLACE_CHARS: usize = 256;
 
+/// A cut is called repetitions if at most one line of so many resembles no line outside of it.
+pub(crate) const MOST_UNLIKE: usize = 50;
+
 /// Why a block is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutReason {
@@ -23,7 +26,7 @@ pub struct CutReason {
 /// What most lines of a cut have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutCause {
-    /// Log lines that differ from earlier ones only in their numbers.
+    /// Log lines of which nearly all differ from lines outside of the cut only in their numbers.
     Repetitions,
     Tests,
     /// Lines of the licence, the description or the docstring that a file begins with.
@@ -61,6 +64,10 @@ pub(crate) struct ReasonInputs<'a> {
     pub(crate) outline: &'a Outline,
     pub(crate) document: &'a DocumentStructure,
     pub(crate) features: &'a FeatureTable,
+    /// The number of each line's template.
+    pub(crate) templates: &'a [u32],
+    /// How many lines have each line's template.
+    pub(crate) repeats: &'a [u32],
     /// The last line of the file's header.
     pub(crate) header_end: Option<usize>,
 }
@@ -85,7 +92,10 @@ impl ReasonInputs<'_> {
             return CutCause::Header;
         }
         let goal_of_tests = column(Feature::GoalOfTests).first().is_some_and(|&tests| tests > 0.0);
-        if self.kind == TextKind::Logs && mostly(Feature::EarlierRepeats) {
+        if self.kind == TextKind::Logs
+            && mostly(Feature::EarlierRepeats)
+            && self.resembles_others(first, last)
+        {
             CutCause::Repetitions
         } else if mostly(Feature::InTests) && !goal_of_tests || self.are_passed_tests(first, last) {
             CutCause::Tests
@@ -96,6 +106,17 @@ impl ReasonInputs<'_> {
         } else {
             CutCause::LessRelevant
         }
+    }
+
+    /// Whether nearly every line differs only in its numbers from a line outside of the cut.
+    fn resembles_others(&self, first: usize, last: usize) -> bool {
+        let mut inside: Vec<(u32, u32)> =
+            (first..=last).map(|line| (self.templates[line], self.repeats[line])).collect();
+        inside.sort_unstable();
+        let of_template = inside.chunk_by(|one, other| one.0 == other.0);
+        let unlike: usize =
+            of_template.map(|lines| if lines.len() as u32 == lines[0].1 { lines.len() } else { 0 }).sum();
+        unlike * MOST_UNLIKE <= inside.len()
     }
 
     /// Whether most lines of a log are about tests that passed. Steps of a build begin with what was done: `Compiling`, `Downloaded`.

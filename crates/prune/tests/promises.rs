@@ -328,3 +328,30 @@ fn too_few_lines_are_refused() {
     let limits = PruneLimits { min_keep_lines: 4, ..limits(0.5) };
     assert_eq!(run("a\nb\n", "x", TextKind::Code, limits), Err(EngineError::ConstraintsUnmet));
 }
+
+#[test]
+fn a_cut_is_called_repetitions_only_where_nearly_all_lines_resemble_others() {
+    use tamis_prune::CutCause::Repetitions;
+    // Lines of files that are named once each, between lines that repeat in every file.
+    let file = |name: String| {
+        format!(
+            "diff --git a/{name}.ts b/{name}.ts\nindex 5fcd46f..4dd0a33 100644\n--- a/{name}.ts\n+++ b/{name}.ts\n@@ -1,5 +1,5 @@\n import x from \"y\";\n-const a0 = old0();\n+const a0 = new0();\n export default a0;\n"
+        )
+    };
+    let word = |number: usize| ["alpha", "bravo", "canto", "delta", "gecko", "hotel", "india"][number % 7];
+    let mut diff: String =
+        (0..20).map(|number| file(format!("src/{}{}", word(number), word(number / 7)))).collect();
+    diff.push_str(&file("src/wanted".to_owned()));
+    let poll =
+        |number: usize| format!("2026-01-01 00:00:{:02} poll {number} of the queue is done\n", number % 60);
+    let log: String = (0..300).map(poll).collect();
+    for (text, goal, repeats) in
+        [(&diff, "what changed in src/wanted.ts", false), (&log, "why was the socket closed", true)]
+    {
+        let verdict = run(text, goal, TextKind::Logs, limits(0.5)).expect("a verdict");
+        assert!(!verdict.cuts.is_empty(), "{goal}");
+        for cut in verdict.cuts {
+            assert_eq!(cut.reason.cause == Repetitions, repeats, "{goal}: {cut:?}");
+        }
+    }
+}
