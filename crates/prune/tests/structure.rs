@@ -147,6 +147,47 @@ fn structural_lines_stay_in_large_broken_code_of_every_language() {
     assert!(lost.is_empty(), "{} lines went:\n{}", lost.len(), lost[..lost.len().min(60)].join("\n"));
 }
 
+/// Definitions of languages without a grammar, and the forms that a grammar's outline does not name.
+#[test]
+#[rustfmt::skip]
+fn definitions_of_other_languages_stay() {
+    let sources = [
+        ("Ruby", "!require \"json\"\n\n!class Shape\n!  def ==(o)\n    canvas = blend(o, 3)\n    true\n  end\n\n!  def <=>(o)\n    canvas = blend(o, 3)\n    0\n  end\n\n!  def [](k)\n    brush = blend(k, 3)\n  end\nend\n"),
+        ("Elixir", "!defmodule Paint do\n!  import Ecto.Query\n\n!  defp blend(x) do\n    linen = x + 3\n    linen\n  end\n\n!  defmacro mix(x) do\n    linen = x + 3\n    linen\n  end\nend\n"),
+        ("Kotlin", "!package paint\n\n!import a.b\n\n!fun String.blend(a: Int): String {\n    val linen = mix(a, 3)\n    return \"\"\n}\n\n!suspend fun <T> of(t: T): T {\n    val linen = mix(t, 3)\n    return t\n}\n\n!class Canvas {\n!    companion object {\n        val limit = 3\n    }\n}\n"),
+        ("C#", "!using System;\n\n!public class Canvas\n{\n!    public static bool operator ==(Canvas a, Canvas b)\n    {\n        var linen = mix(a, 3);\n        return true;\n    }\n\n!    ~Canvas()\n    {\n        var linen = mix(1, 3);\n    }\n\n!    public int this[int i]\n    {\n        get { return 1; }\n    }\n}\n"),
+        ("Swift", "!import Foundation\n\n!actor Canvas {\n!    static func == (a: A, b: A) -> Bool {\n        let linen = mix(a, 3)\n        return true\n    }\n!    init(name: String) {\n        self.name = name\n    }\n!    deinit {\n        let linen = mix(a, 3)\n    }\n}\n"),
+        ("PHP", "!namespace Paint;\n\n!final class Canvas extends Base\n{\n!    private static function &blend(array $x): array\n    {\n        $linen = mix($x, 3);\n        return $linen;\n    }\n}\n\n!function &mix($a)\n{\n    $linen = $a + 3;\n    return $linen;\n}\n"),
+        ("Lua", "local M = {}\n\n!function M.blend(a)\n  local linen = mix(a, 3)\n  return a\nend\n\n!function M:self(a)\n  local linen = mix(a, 3)\n  return a\nend\n\nreturn M\n"),
+        ("Perl", "!package Paint;\n!use strict;\n\n!sub blend {\n  my $linen = mix($_[0], 3);\n  return 1;\n}\n\n!sub mix {\n  return 3;\n}\n\n1;\n"),
+        ("Haskell", "!module Paint where\n\n!import Data.List\n\n!class Shape a where\n  blend x = x\n  mix x = x\n\n!instance Shape Int where\n  blend _ = 3\n  mix _ = 4\n\n!data Canvas = Canvas Int\n"),
+        ("SQL", "!CREATE TABLE users (\n  id int,\n  name text\n);\n\n!CREATE OR REPLACE FUNCTION blend(a int) RETURNS int AS $$\n  SELECT a + 3;\n  SELECT a + 4;\n$$ LANGUAGE sql;\n\n!create view v as\n  select id from users;\n"),
+        ("Visual Basic", "!Imports System\n\n!Public Class Canvas\n!  Public Sub Blend(x As Integer)\n    Dim linen = Mix(x, 3)\n  End Sub\n\n!  Public Function Mix(x As Integer) As Integer\n    Return x\n  End Function\nEnd Class\n"),
+        ("Scala", "!package paint\n\n!import a.b\n\n!case class Canvas(\n  linen: Int,\n  plaster: Int\n)\n\n!object Canvas {\n!  def blend: Int = {\n    val linen = mix(3)\n    1\n  }\n}\n"),
+        ("Objective-C", "!#import <Foundation/Foundation.h>\n\n!@implementation Canvas\n\n!- (void)blend {\n    int linen = 3;\n    [self mix:linen];\n}\n\n!+ (int)mix:(int)linen {\n    return linen;\n}\n\n@end\n"),
+        ("OCaml", "!open Printf\n\n!let blend x y =\n  let linen = x + 3 in\n  linen\n\n!let rec mix x =\n  mix (x + 3)\n"),
+        ("Erlang", "!-module(paint).\n!-export([blend/1]).\n\n!blend(X) ->\n    Linen = X + 3,\n    Linen.\n"),
+        ("Clojure", "!(ns paint.core)\n\n!(defn blend [x]\n  (let [linen (mix x 3)]\n    linen))\n\n!(defn mix [x]\n  (inc x))\n"),
+        ("R", "!library(dplyr)\n\n!blend <- function(x) {\n  linen <- mix(x, 3)\n  x\n}\n\n!mix <- function(x, y) {\n  x + y\n}\n"),
+        ("Zig", "!const std = @import(\"std\");\n\n!const Canvas = struct {\n    linen: u32,\n\n!    pub fn blend(self: Canvas) u32 {\n        const linen = mix(3);\n        return linen;\n    }\n};\n"),
+    ];
+    let mut lost = Vec::new();
+    for (language, marked) in sources {
+        // Only small texts are parsed.
+        for repeats in [1, 100] {
+            let lines: Vec<&str> = marked.lines().collect::<Vec<_>>().repeat(repeats);
+            let text: Vec<&str> = lines.iter().map(|line| line.strip_prefix('!').unwrap_or(line)).collect();
+            let kept = kept(&text.join("\n"));
+            let wanted = lines.iter().zip(kept).filter(|(line, kept)| line.starts_with('!') && !kept);
+            lost.extend(wanted.map(|(line, _)| format!("{language}, {repeats}: {line}")));
+            lost.dedup();
+        }
+    }
+    lost.sort();
+    lost.dedup();
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
 /// The header of a file, in each way that languages write one, long and short: its first lines stay, and a cut of the others
 /// says that they are the header.
 #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::line::{is_attribute_line, is_closing_line, is_comment_line, is_import, line_indent};
 use crate::nesting::Nesting;
+use crate::other_languages::begins_in_other_language;
 use crate::signature::defined_name_in;
 use crate::structure::{begins_by_keyword, begins_definition, is_sourcing, structural_lines};
 use crate::{Definition, LineSpan, Outline};
@@ -100,7 +101,7 @@ pub fn heuristic_outline(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outl
             busy_until = last + 1;
         } else if within == Body::Macro {
             structural_lines(lines, number..number + 1, &mut outline.structural);
-        } else if begins_definition(trimmed) || is_sourcing(trimmed) {
+        } else if begins_definition(trimmed) || is_sourcing(trimmed) || begins_in_other_language(clipped) {
             outline.structural.push(number);
         }
         last_filled = number;

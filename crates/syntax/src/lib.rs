@@ -16,6 +16,7 @@ mod keywords;
 mod language;
 mod line;
 mod nesting;
+mod other_languages;
 mod parsed_outline;
 mod signature;
 mod structure;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::heuristic_outline::{clip, import_end};
 use crate::keywords::{Word, first_word, past_attributes};
 use crate::line::{is_comment_line, is_import, line_indent};
+use crate::other_languages::begins_in_other_language;
 use crate::signature::defined_name_in;
 
 /// The structural lines among `range`, in order. An import is listed with its lines up to the closing bracket.
@@ -16,11 +17,15 @@ pub(crate) fn structural_lines(lines: &[&str], range: Range<usize>, found: &mut 
         let trimmed = line.trim_ascii();
         let last = match trimmed {
             _ if is_import(trimmed) && !is_prose(trimmed) => import_end(lines, number, line_indent(line)),
-            _ if !trimmed.starts_with("#[") && is_comment_line(trimmed) => {
+            _ if !trimmed.starts_with("#[")
+                && is_comment_line(trimmed)
+                && !begins_in_other_language(line) =>
+            {
                 number += 1;
                 continue;
             }
             _ if begins_definition(trimmed) || is_sourcing(trimmed) => number,
+            _ if begins_in_other_language(line) => number,
             _ if defined_name_in(line, &lines[number + 1..], false).is_some() => number,
             _ => {
                 number += 1;
@@ -72,7 +77,7 @@ pub(crate) fn begins_definition(trimmed: &str) -> bool {
 /// Whether an import begins on this line, or a definition by a keyword and a name.
 pub(crate) fn begins_by_keyword(lines: &[&str], number: usize) -> bool {
     let line = clip(lines[number]);
-    if is_import(line.trim_ascii()) && !is_prose(line.trim_ascii()) {
+    if is_import(line.trim_ascii()) && !is_prose(line.trim_ascii()) || begins_in_other_language(line) {
         return true;
     }
     let mut rest = past_attributes(line.trim_ascii());
