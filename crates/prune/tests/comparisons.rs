@@ -153,7 +153,7 @@ fn the_row_that_a_comparison_asks_for_stays_in_tables_of_every_form() {
 
 #[test]
 fn a_row_that_the_goal_names_still_selects() {
-    for form in ["psql", "mysql", "csv", "columns"] {
+    for form in ["psql", "mysql", "columns"] {
         let text = table(form, "500");
         let kept = kept_lines(&text, "what is the balance of userzz", TextKind::Logs);
         assert!(kept.iter().any(|line| line.contains("userzz")), "{form}");
