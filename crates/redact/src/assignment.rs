@@ -48,7 +48,7 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     }
     if let Some(password) = password_of_pair(text, &name, from).filter(|_| kind == SecretKind::Credential) {
         let secret = judge::is_secret(SecretKind::Password, &text[password.clone()], Notation::Quoted);
-        return secret.then(|| Found { range: password, kind: SecretKind::Password });
+        return secret.then_some(Found { range: password, kind: SecretKind::Password });
     }
     // `pass` is more often a verdict, and what follows a slash is a path.
     let last = &text[name.range.end.saturating_sub(4)..name.range.end];
