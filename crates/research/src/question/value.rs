@@ -136,14 +136,14 @@ impl WantedValue {
         let is_variable = words
             .windows(2)
             .any(|pair| matches!(pair, ["environment" | "env", "variable" | "variables" | "var" | "vars"]));
-        let asks = words.iter().position(|word| {
+        let asking = words.iter().copied().find(|word| {
             matches!(
                 *word,
                 "what" | "which" | "how" | "why" | "where" | "who" | "when" | "does" | "is" | "can"
             )
         });
         let how_much = words.windows(2).any(|pair| pair[0] == "how" && HOW_MUCH.contains(&pair[1]));
-        let is_value = match asks.map(|at| words[at]) {
+        let is_value = match asking {
             Some("how") => how_much,
             Some("why" | "where" | "who" | "when") => false,
             Some("what" | "which") if has(&PARTS_OF_CODE) => false,
@@ -151,7 +151,8 @@ impl WantedValue {
             // "capacity", "timeout handler"
             None => has(&EXTREMES) && words.len() > 1,
         };
-        if !is_value && !(is_variable && !matches!(asks.map(|at| words[at]), Some("how" | "why"))) {
+        let is_for_variable = is_variable && !matches!(asking, Some("how" | "why"));
+        if !is_value && !is_for_variable {
             return None;
         }
         let is_subject =
@@ -181,7 +182,7 @@ impl WantedValue {
             (false, true) => ValueForm::Text,
             (false, false) => ValueForm::Number,
         };
-        Some(WantedValue { is_asked: asks.is_some(), form, aspects })
+        Some(WantedValue { is_asked: asking.is_some(), form, aspects })
     }
 
     /// All stems, each once.
