@@ -3,9 +3,15 @@
 use std::collections::BTreeSet;
 
 use tamis_code_index::{Declared, FileCounts};
-use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, UnreadReason, unread_files};
+use tamis_codebase::{
+    RootedPath, Roots, StopSignal, Stopped, UnreadReason, cores, in_parallel, is_binary, unread_files,
+};
+use tamis_redact::searchable_bytes;
 
 use super::file_class::{FileClass, FolderClass};
+
+/// Each thread holds a file with its lines.
+const MAX_THREADS: usize = 8;
 
 /// Every text file of the roots, in no order.
 pub(super) struct Corpus {
@@ -46,5 +52,30 @@ impl Corpus {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&FileCounts, FileClass)> {
         self.files.iter().zip(self.classes.iter().copied())
+    }
+
+    /// Calls `look` with the number and the text of each of these files, without secrets, on all cores. What it finds is in no order.
+    pub(super) fn look_into<Found: Send, In: IntoIterator<Item = Found>>(
+        &self,
+        files: &[usize],
+        roots: &Roots,
+        stop: &StopSignal,
+        look: impl Fn(usize, &[u8]) -> In + Sync,
+    ) -> Result<Vec<Found>, Stopped> {
+        let lists = in_parallel(files, cores().min(MAX_THREADS), |files| {
+            let (mut found, mut bytes) = (Vec::new(), Vec::new());
+            for (_, &file) in files.take_while(|_| !stop.is_due()) {
+                let place = &self.files[file].place;
+                // It may have gone since the survey.
+                if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_ok()
+                    && !is_binary(&bytes)
+                {
+                    found.extend(look(file, &searchable_bytes(&bytes)));
+                }
+            }
+            found
+        });
+        stop.check()?;
+        Ok(lists.into_iter().flatten().collect())
     }
 }

@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use tamis_code_index::{Declared, Indexer, SymbolHit, WordCounter, WordQuery, survey};
-use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
-use tamis_redact::searchable_bytes;
+use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped};
 use tamis_syntax::{DeclarationKind, Notation, each_declaration, heuristic_outline, line_indent};
 use tamis_text::split_lines;
 
@@ -68,7 +67,6 @@ const ELSEWHERE: usize = 3;
 const FAR_PARAMETER: usize = 40;
 /// Files that are read for a symbol, of those that declare it alike.
 const MAX_FILES: usize = 60;
-const MAX_THREADS: usize = 8;
 
 /// The places that declare the symbol that the question is about, best first: the first of its symbols that has any.
 pub(super) fn find(
@@ -147,22 +145,10 @@ fn declarations(
         files.sort_by(|&a, &b| order(a).cmp(&order(b)).then_with(|| by_place(a, b)));
         files.truncate(MAX_FILES);
         read.extend(&files);
-        let lists = in_parallel(&files, cores().min(MAX_THREADS), |files| {
-            let (mut found, mut bytes) = (Vec::new(), Vec::new());
-            for (_, &file) in files.take_while(|_| !stop.is_due()) {
-                let place = &corpus.files[file].place;
-                // It may have gone since the survey.
-                if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_ok()
-                    && !is_binary(&bytes)
-                {
-                    let in_file = DeclaredIn { number, symbol, place, class: corpus.classes[file] };
-                    found.extend(in_file.best(&searchable_bytes(&bytes), counter));
-                }
-            }
-            found
-        });
-        stop.check()?;
-        found.extend(lists.into_iter().flatten());
+        found.extend(corpus.look_into(&files, roots, stop, |file, text| {
+            let (place, class) = (&corpus.files[file].place, corpus.classes[file]);
+            DeclaredIn { number, symbol, place, class }.best(text, counter)
+        })?);
         let is_sure = |found: &Candidate| {
             found.owner == 0
                 && found.certainty == Certainty::Exact

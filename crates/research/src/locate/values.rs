@@ -6,8 +6,7 @@
 mod line;
 
 use tamis_code_index::WordCounter;
-use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
-use tamis_redact::searchable_bytes;
+use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped};
 use tamis_syntax::line_indent;
 use tamis_text::split_lines;
 
@@ -18,7 +17,6 @@ use line::{is_comment, value_strength};
 
 /// Files that are read, best first by their words.
 const MAX_FILES: usize = 200;
-const MAX_THREADS: usize = 8;
 /// Places that are presented before everything else.
 const MAX_PLACES: usize = 3;
 /// The share of what the value is of that the best place must have, and of the best place's worth that the others must have.
@@ -89,23 +87,10 @@ pub(super) fn find(
         .collect();
     files.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| by_place(a.1, b.1)));
     files.truncate(MAX_FILES);
-    let lists = in_parallel(&files, cores().min(MAX_THREADS), |files| {
-        let (mut found, mut bytes) = (Vec::new(), Vec::new());
-        for (_, &(_, file)) in files.take_while(|_| !stop.is_due()) {
-            let place = &corpus.files[file].place;
-            // It may have gone since the survey.
-            if roots.read_into(place, roots.policy().largest_searched, &mut bytes).is_err()
-                || is_binary(&bytes)
-            {
-                continue;
-            }
-            let text = searchable_bytes(&bytes);
-            found.extend(wanted.best_in(file, &place.path, corpus.classes[file], &text, counter));
-        }
-        found
-    });
-    stop.check()?;
-    let mut found: Vec<ValuePlace> = lists.into_iter().flatten().collect();
+    let files: Vec<usize> = files.into_iter().map(|(_, file)| file).collect();
+    let mut found: Vec<ValuePlace> = corpus.look_into(&files, roots, stop, |file, text| {
+        wanted.best_in(file, &corpus.files[file].place.path, corpus.classes[file], text, counter)
+    })?;
     found.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| by_place(a.file, b.file)));
     let Some(best) = found.first().filter(|best| best.subject >= LEAST_SUBJECT) else {
         return Ok(Vec::new());
