@@ -224,8 +224,8 @@ fn research(config: &Config) -> Research {
     }
 }
 
-/// The configured researcher. Of its folders one must exist; it names those that do not. A server builds an index of a large codebase; a short command uses
-/// the index, and builds one only when it is configured to.
+/// The configured researcher. At least one of its folders must exist; answers name the missing ones. A server builds an index of
+/// a large codebase; a short command uses the index, and builds one only when it is configured to.
 pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, CliError> {
     let refused = |error: &dyn std::fmt::Display| {
         CliError::usage(error).hint("set the folders of the codebase with `--root` or TAMIS_ROOTS")

@@ -1,8 +1,8 @@
 //! Parses a line into a message that rmcp accepts, or into the error to answer with.
 
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ClientRequest, GetMeta, Implementation, InitializeRequest,
-    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
+    ClientCapabilities, ClientJsonRpcMessage, ClientRequest, ClientResult, EmptyObject, GetMeta,
+    Implementation, InitializeRequest, InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
@@ -82,12 +82,8 @@ pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRp
     let id = envelope.id.unwrap_or(NO_ID);
     let refuse =
         |code, why: String| Err(RejectedLine { id: id.to_owned(), error: RpcError::bare(code, why) });
-    // An answer to an answer would be answered in turn.
-    if envelope.method.is_none()
-        && id == NO_ID
-        && let Ok(unasked) = serde_json::from_value(json!({"jsonrpc": "2.0", "id": "", "result": {}}))
-    {
-        return Ok(unasked);
+    if envelope.method.is_none() && id == NO_ID {
+        return Ok(ignored_response());
     }
     // MCP allows no null, fraction or huge number as an id, and rmcp cannot represent them.
     if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
@@ -133,6 +129,13 @@ pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRp
         return completed.map_or_else(|| refuse(INVALID_PARAMS, why.to_owned()), Ok);
     }
     Ok(message)
+}
+
+/// Instead of a response without an id, which rmcp cannot represent: one to a request that was never made, so that rmcp drops it. An
+/// error in return could be answered with another one, without end.
+fn ignored_response() -> ClientJsonRpcMessage {
+    let nobodys = RequestId::String("tamis: a response without an id".into());
+    ClientJsonRpcMessage::response(ClientResult::EmptyResult(EmptyObject {}), nobodys)
 }
 
 /// Adds what the contract allows a handshake to leave out; none when it is invalid even so.

@@ -5,14 +5,16 @@ use tamis_tools::{Access, Registry, RpcError};
 /// JSON-RPC's code for what is wrong with parameters.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
-/// For the model that uses these tools: each sentence, with the tool that it is about.
-const INSTRUCTIONS: &[(&str, &str)] = &[
+/// A sentence for the model, with the tools that it is about.
+pub(crate) type Instruction = (&'static [&'static str], &'static str);
+
+const INSTRUCTIONS: &[Instruction] = &[
     (
-        "recover_text",
+        &["recover_text"],
         "tamis cuts text down to what the task needs. A line [tamis cut A-B: … prn_…], then [tamis A-B], replaces \
          cut lines; recover_text restores them by that prune_id and their lines.",
     ),
-    ("read", "Pass context_focus_question whenever a part of the output is enough."),
+    (&["read", "bash", "grep"], "Pass context_focus_question whenever a part of the output is enough."),
 ];
 
 /// How a server presents itself.
@@ -20,8 +22,8 @@ const INSTRUCTIONS: &[(&str, &str)] = &[
 pub struct ServerProfile {
     pub name: &'static str,
     pub version: &'static str,
-    /// Sentences for the model, each with the tool that must be served for it.
-    pub instructions: &'static [(&'static str, &'static str)],
+    /// Each is given if one of its tools is served.
+    pub(crate) instructions: &'static [Instruction],
     /// The methods that exist, with `tools` as the only capability. None: all of MCP's, with empty lists for what tamis has
     /// not.
     pub methods: Option<&'static [&'static str]>,
@@ -51,7 +53,8 @@ impl ServerProfile {
     /// The instructions for the tools that are served.
     pub(crate) fn instructions_for(&self, registry: &Registry) -> Option<String> {
         let is_served = |name: &str| registry.list(Access::Full).any(|tool| tool.has_name(name));
-        let sentences = self.instructions.iter().filter(|(tool, _)| is_served(tool));
+        let sentences =
+            self.instructions.iter().filter(|(tools, _)| tools.iter().any(|tool| is_served(tool)));
         let text = sentences.map(|(_, sentence)| *sentence).collect::<Vec<_>>().join(" ");
         (!text.is_empty()).then_some(text)
     }
