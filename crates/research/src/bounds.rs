@@ -29,18 +29,16 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
     references.truncate(MAX_REFERENCES);
     let mut key_findings: Vec<KeyFinding> = Vec::new();
     for finding in finding.key_findings {
+        let is_cut = is_long(&finding.text, KEY_FINDING);
         let text = short(&finding.text, KEY_FINDING);
         if !text.is_empty() && !key_findings.iter().any(|known| known.text == text) {
+            cut += usize::from(is_cut && key_findings.len() < MAX_KEY_FINDINGS);
             let shorter = finding.short.map(|text| short(&text, KEY_FINDING));
             key_findings.push(KeyFinding { text, short: shorter, ..finding });
         }
     }
     let more_findings = key_findings.len().saturating_sub(MAX_KEY_FINDINGS);
     key_findings.truncate(MAX_KEY_FINDINGS);
-    cut += key_findings
-        .iter()
-        .filter(|finding| finding.text.ends_with('…') && finding.text.chars().count() == KEY_FINDING)
-        .count();
     let mut all_notes = finding.notes;
     if more_references + more_findings + cut > 0 {
         let left_out = NoteFact::LeftOut { references: more_references, findings: more_findings, cut };
@@ -93,6 +91,23 @@ pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use crate::{Confidence, FindingKind, NoteFact};
+
+    #[test]
+    fn a_cut_behind_a_space_counts_once() {
+        let long = format!("{} end", "x ".repeat(KEY_FINDING));
+        let unbounded = ResearchFinding {
+            summary: "s".to_owned(),
+            references: Vec::new(),
+            key_findings: vec![KeyFinding::new(FindingKind::History, long)],
+            confidence: Confidence::High,
+            notes: Vec::new(),
+            not_found: None,
+        };
+        let once = finding(unbounded);
+        let left_out = NoteFact::LeftOut { references: 0, findings: 0, cut: 1 };
+        assert_eq!(once.notes, [left_out.into()]);
+        assert_eq!(finding(once.clone()), once, "what was cut is not cut again");
+    }
 
     #[test]
     fn secrets_go_before_anything_is_cut_and_references_stay() {

@@ -22,7 +22,7 @@ pub use locations::Category;
 pub(crate) use locations::{Location, Locations};
 pub(crate) use symbols::{Certainty, SymbolPlace};
 
-use crate::question::{Question, Term};
+use crate::question::{Question, Term, WantedValue};
 use crate::{BoundedReader, RoleError};
 use corpus::Corpus;
 use file_names::NameMatch;
@@ -66,14 +66,14 @@ pub(crate) fn locate(
     if act.is_some() {
         files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
     }
-    // "max retries" may be the name that is declared.
-    let is_value = question.value.as_ref().is_some_and(|value| value.is_asked || declared.is_empty());
-    let values = match is_value {
-        true => values::find(question, &counter, &corpus, &reader.roots, stop)?,
-        false => Vec::new(),
+    // "max retries" may be the name that is declared, and so may all that "what is Timeout" asks about.
+    let is_name =
+        |value: &WantedValue| !declared.is_empty() && (!value.is_asked || question.content.len() == 1);
+    let values = match &question.value {
+        Some(value) if !is_name(value) => values::find(question, &counter, &corpus, &reader.roots, stop)?,
+        _ => Vec::new(),
     };
     if !values.is_empty() {
-        declared.retain(|place| values.iter().any(|(path, _)| *path == place.place));
         files.retain(|(_, matched)| *matched <= NameMatch::WholeInAnyCase);
     }
     let phrases = phrases::find(question, &counter, &corpus, &reader.roots, stop)?;

@@ -26,8 +26,7 @@ use parts::Parts;
 pub(crate) use stop_words::TEST_WORDS;
 use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, OVERVIEW_WORDS, REQUESTS, STOP_WORDS, TEST_PHRASES, WHOLES};
 pub(crate) use symbols::Symbol;
-use value::WantedValue;
-pub(crate) use value::{Aspect, ValueForm};
+pub(crate) use value::{Aspect, ValueForm, WantedValue};
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]

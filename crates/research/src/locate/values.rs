@@ -42,7 +42,6 @@ const PER_WORD: f64 = 0.06;
 const COMMENT_LINES: usize = 8;
 const STATEMENT_LINES: usize = 3;
 const HELP_LINES: usize = 2;
-const LINES_AROUND: usize = 200;
 
 /// A place that gives a value.
 #[derive(Clone, Debug)]
@@ -89,7 +88,8 @@ pub(super) fn find(
     files.truncate(MAX_FILES);
     let files: Vec<usize> = files.into_iter().map(|(_, file)| file).collect();
     let mut found: Vec<ValuePlace> = corpus.look_into(&files, roots, stop, |file, text| {
-        wanted.best_in(file, &corpus.files[file].place.path, corpus.classes[file], text, counter)
+        let (path, class) = (&corpus.files[file].place.path, corpus.classes[file]);
+        wanted.best_in(text, path, class, counter, stop).map(|place| ValuePlace { file, ..place })
     })?;
     found.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| by_place(a.file, b.file)));
     let Some(best) = found.first().filter(|best| best.subject >= LEAST_SUBJECT) else {
@@ -159,24 +159,29 @@ impl<'a> Wanted<'a> {
         self.aspects.iter().map(worth).sum::<f64>() * worth_of(corpus.classes[file])
     }
 
-    /// The best place of a file.
+    /// The best place of a text, as one of the first file.
     fn best_in(
         &self,
-        file: usize,
+        text: &[u8],
         path: &str,
         class: FileClass,
-        text: &[u8],
         counter: &WordCounter,
+        stop: &StopSignal,
     ) -> Option<ValuePlace> {
         let string = String::from_utf8_lossy(text);
         let lines = split_lines(&string);
         let words = line_words(text, lines.len(), counter);
+        let around = words_around(&lines, &words);
         let in_path = bits_of(path.as_bytes(), counter);
         let mut best: Option<ValuePlace> = None;
         for (number, line) in lines.iter().enumerate() {
+            if number % 4096 == 4095 && stop.is_due() {
+                break;
+            }
             // Most lines are far from any word of the subject.
             let near = number.saturating_sub(COMMENT_LINES)..(number + HELP_LINES + 1).min(lines.len());
-            if words[near].iter().all(|bits| bits & self.subject == 0) && in_path & self.subject == 0 {
+            let all = words[near].iter().fold(in_path | around[number], |all, bits| all | bits);
+            if all & self.subject == 0 {
                 continue;
             }
             let strength = value_strength(line, self.form);
@@ -187,7 +192,7 @@ impl<'a> Wanted<'a> {
                 (words[number], 1.0),
                 (in_statement(&lines, number, &words), IN_STATEMENT),
                 (in_comment(&lines, number, &words), IN_COMMENT),
-                (around(&lines, number, &words), AROUND),
+                (around[number], AROUND),
                 (in_path, IN_PATH),
             ];
             let (mut worth, mut subject) = (0.0, 0.0);
@@ -207,7 +212,7 @@ impl<'a> Wanted<'a> {
             let subject = subject / self.subject_weight;
             if subject > 0.0 && best.as_ref().is_none_or(|best| worth > best.worth) {
                 let passage = Passage { line: Passage::shown(line), ..Passage::at(number + 1) };
-                best = Some(ValuePlace { worth, subject, file, passage });
+                best = Some(ValuePlace { worth, subject, file: 0, passage });
             }
         }
         best
@@ -273,18 +278,23 @@ fn in_statement(lines: &[&str], number: usize, words: &[u64]) -> u64 {
     bits
 }
 
-/// The words of the lines that enclose a line: each less indented than the one before.
-fn around(lines: &[&str], number: usize, words: &[u64]) -> u64 {
-    let (mut bits, mut indent) = (0, line_indent(lines[number]));
-    for above in (number.saturating_sub(LINES_AROUND)..number).rev() {
-        if indent == 0 {
-            break;
+/// By line: the words of the lines that enclose it, each less indented than the one before.
+fn words_around(lines: &[&str], words: &[u64]) -> Vec<u64> {
+    // The indents of the lines that are open, and the words of each with those around it.
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    let mut around = Vec::with_capacity(lines.len());
+    for (line, words) in lines.iter().zip(words) {
+        let indent = line_indent(line);
+        let opens = !line.trim().is_empty() && !is_comment(line);
+        if opens {
+            open.truncate(open.partition_point(|(outer, _)| *outer < indent));
         }
-        let line = lines[above];
-        if !line.trim().is_empty() && line_indent(line) < indent && !is_comment(line) {
-            bits |= words[above];
-            indent = line_indent(line);
+        let outer = open.partition_point(|(outer, _)| *outer < indent);
+        let bits = outer.checked_sub(1).map_or(0, |last| open[last].1);
+        around.push(bits);
+        if opens {
+            open.push((indent, bits | words));
         }
     }
-    bits
+    around
 }

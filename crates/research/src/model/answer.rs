@@ -3,6 +3,7 @@
 //! A reference must be to a file below the roots, and its line within the file. Others are dropped, and the notes say how
 //! many; an answer without references must say that nothing was found.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
@@ -60,11 +61,14 @@ pub(super) fn read(
         return Err(unusable("\"summary\" is missing or empty".to_owned()));
     }
     let mut evidence = Evidence::of(reader);
-    let references = evidence::references_in(members.get("references"));
+    let mut references = evidence::references_in(members.get("references"));
     let cited = references.len();
+    let mut known = BTreeSet::new();
+    references.retain(|reference| known.insert(reference.clone()));
+    let different = references.len();
     let (references, dropped) = evidence.check(references.into_iter().take(MAX_CHECKED));
     let findings = texts(members.get("keyfindings"));
-    let mut more = (cited.saturating_sub(MAX_CHECKED), findings.len().saturating_sub(MAX_CHECKED));
+    let mut more = (different.saturating_sub(MAX_CHECKED), findings.len().saturating_sub(MAX_CHECKED));
     let (confirmed, made_up): (Vec<String>, Vec<String>) =
         findings.into_iter().take(MAX_CHECKED).partition(|finding| evidence.confirms(finding));
     let examples = role == Role::Patterns && not_found(&summary).is_none();

@@ -26,7 +26,7 @@ struct File {
 }
 
 /// A place that a model cites.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CitedPlace {
     path: String,
     line: Option<usize>,

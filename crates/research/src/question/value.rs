@@ -77,7 +77,13 @@ const EXTREMES: [&str; 13] = [
 ];
 /// "how many", "how long", …
 const HOW_MUCH: [&str; 8] = ["many", "much", "long", "often", "big", "large", "old", "deep"];
-/// What code consists of: "which class has the timeout" is no question for a value.
+/// What somebody does is no value: "what happens when the limit is reached", "which middleware checks the rate".
+#[rustfmt::skip]
+const DOING: [&str; 13] = [
+    "catches", "causes", "checks", "computes", "controls", "decides", "enforces", "handles", "happen", "happens", "raises", "throws",
+    "validates",
+];
+/// What code consists of: "which class has the default timeout" is no question for a value.
 #[rustfmt::skip]
 const PARTS_OF_CODE: [&str; 18] = [
     "class", "classes", "component", "file", "files", "function", "functions", "interface", "method", "methods", "module", "modules",
@@ -144,13 +150,14 @@ impl WantedValue {
         });
         let how_much = words.windows(2).any(|pair| pair[0] == "how" && HOW_MUCH.contains(&pair[1]));
         let is_value = match asking {
-            Some("how") => how_much,
-            Some("why" | "where" | "who" | "when") => false,
-            Some("what" | "which") if has(&PARTS_OF_CODE) => false,
-            Some(_) => how_much || has(&VALUE_WORDS),
+            Some("what" | "which") => {
+                how_much || has(&EXTREMES) && !has(&PARTS_OF_CODE) || asks_for_value(&words)
+            }
+            Some(_) => how_much,
             // "capacity", "timeout handler"
             None => has(&EXTREMES) && words.len() > 1,
-        };
+        } && !has(&DOING)
+            && words.last() != Some(&"do");
         let is_for_variable = is_variable && !matches!(asking, Some("how" | "why"));
         if !is_value && !is_for_variable {
             return None;
@@ -197,6 +204,18 @@ impl WantedValue {
     }
 }
 
+/// Whether "what" or "which" asks for a thing that has a value: "what is the timeout", "which http port is used".
+fn asks_for_value(words: &[&str]) -> bool {
+    let asking = words.iter().position(|word| matches!(*word, "what" | "which"));
+    let rest = words.iter().skip(asking.map_or(words.len(), |at| at + 1));
+    let mut things = rest
+        .filter(|word| !matches!(**word, "is" | "are" | "was" | "the" | "a" | "an" | "its" | "our" | "s"));
+    things.next().is_some_and(|first| {
+        VALUE_WORDS.contains(first)
+            || !PARTS_OF_CODE.contains(first) && things.next().is_some_and(|next| VALUE_WORDS.contains(next))
+    })
+}
+
 fn stem_of(word: &str) -> String {
     word_stem(word).into_owned()
 }
@@ -212,6 +231,8 @@ mod tests {
             ("which port does it listen on if I do not say anything", "port listen", ValueForm::Number),
             ("how many retries by default", "retr", ValueForm::Number),
             ("How long are idle connections kept open?", "idl connect kept open", ValueForm::Number),
+            ("what is the password of the first user", "password user", ValueForm::Text),
+            ("which status code is sent", "statu cod sent", ValueForm::Number),
             ("max size of a websocket message", "websocket messag", ValueForm::Number),
             ("shortest password allowed", "password", ValueForm::Text),
             ("default encoding", "encod", ValueForm::Text),
@@ -230,6 +251,13 @@ mod tests {
             "where is the default set",
             "how are the default headers merged",
             "which class handles the port",
+            "which class has the default timeout",
+            "what happens when the timeout is reached",
+            "is the password hashed",
+            "what validates the password",
+            "which middleware checks the rate",
+            "does the server retry on timeout, and with what code",
+            "what does the default handler do",
             "what is Registry",
             "timeouts",
             "capacity",

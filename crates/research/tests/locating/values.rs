@@ -88,6 +88,25 @@ fn the_line_is_shown_with_what_it_is_in() {
     );
 }
 
+/// The heading of a long section is far from its last line.
+#[test]
+fn what_encloses_a_line_says_what_it_is_of() {
+    let others: String = (0..30).map(|number| format!("  option{number}: on\n")).collect();
+    let settings = format!("cache:\n  limit: 3\ngateway:\n{others}  limit: 5\nother:\n  limit: 7\n");
+    let files = [("settings.yaml", settings.as_str()), ("README.md", "The gateway and the cache.\n")];
+    check(&files, &BOTH, &[("what is the limit of the gateway", "settings.yaml:34")]);
+}
+
+/// A class that the question names is what it asks about, although a line gives a value of the same name.
+#[test]
+fn a_name_that_is_declared_is_no_value() {
+    let files = [
+        ("errors.py", "class Timeout(Exception):\n    pass\n"),
+        ("config.py", "timeout = 30\nretries = 3\n"),
+    ];
+    check(&files, &[Role::Locator], &[("what is Timeout", "errors.py:1")]);
+}
+
 /// Questions for how, why or where something is done, and for names, are answered as before.
 #[test]
 fn other_questions_are_not_answered_with_values() {

@@ -1,5 +1,8 @@
 //! Whether a line gives a value, and how surely.
 
+use tamis_syntax::is_comment_line;
+use tamis_text::words::each_word;
+
 use crate::question::ValueForm;
 
 /// Longer lines are generated, or texts.
@@ -22,7 +25,7 @@ const NAMED: f64 = 0.35;
 /// From 0, for a line that gives no value of this form, to 1.
 pub(super) fn value_strength(line: &str, form: ValueForm) -> f64 {
     let text = line.trim();
-    if text.is_empty() || line.len() > MAX_LENGTH || is_comment(line) || is_import(text) {
+    if text.is_empty() || line.len() > MAX_LENGTH || is_comment(line) || is_import_or_assertion(text) {
         return 0.0;
     }
     let text = without_comment(text);
@@ -38,21 +41,32 @@ pub(super) fn value_strength(line: &str, form: ValueForm) -> f64 {
     if form == ValueForm::Text && plain.contains('"') {
         return if gives { TEXT } else { TEXT_ANYWHERE };
     }
-    let is_named = ["default", "max", "min", "DEFAULT", "MAX", "MIN", "Default", "Max", "Min"]
-        .iter()
-        .any(|name| text.contains(name));
+    let mut is_named = false;
+    each_word(text, |word, _| {
+        is_named |= matches!(word, "default" | "defaults" | "max" | "maximum" | "min" | "minimum")
+    });
     if is_named && gives { NAMED } else { 0.0 }
 }
 
 pub(super) fn is_comment(line: &str) -> bool {
     let text = line.trim_start();
-    let is_directive = ["#define", "#[", "#if"].iter().any(|directive| text.starts_with(directive));
-    (text.starts_with('#') && !is_directive)
-        || ["//", "/*", "*", "<!--", "\"\"\"", "--"].iter().any(|opening| text.starts_with(opening))
+    let directive = text.strip_prefix('#').map_or("", str::trim_start);
+    let is_directive = directive.starts_with("define ") || directive.starts_with('[');
+    // `--port 8000` in a script, and `*limit = 5;`
+    let is_argument =
+        text.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+    let is_pointer =
+        text.strip_prefix('*').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    is_comment_line(text) && !is_directive && !is_argument && !is_pointer
 }
 
-fn is_import(text: &str) -> bool {
-    ["import ", "from ", "use ", "#include", "package ", "assert"].iter().any(|word| text.starts_with(word))
+/// Whether a line gives no value of its own: an import, or what a test expects.
+fn is_import_or_assertion(text: &str) -> bool {
+    let is_assertion = text.strip_prefix("assert").is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_uppercase() || matches!(c, ' ' | '(' | '_' | '!' | '.'))
+    });
+    is_assertion
+        || ["import ", "from ", "use ", "#include", "package "].iter().any(|word| text.starts_with(word))
 }
 
 /// The line up to a comment behind it.
@@ -156,7 +170,8 @@ fn small(text: &str, at: usize, length: usize) -> f64 {
 
 /// `#define NAME`
 fn is_definition(before: &str) -> bool {
-    before.strip_prefix("#define ").is_some_and(|name| !name.trim().contains(' '))
+    let directive = before.strip_prefix('#').map_or("", str::trim_start);
+    directive.strip_prefix("define ").is_some_and(|name| !name.trim().contains(' '))
 }
 
 /// Whether what follows a number only goes on with it: a unit, a factor, closing brackets.
@@ -207,7 +222,15 @@ mod tests {
             ("call(name, 20, other)", ONE_ARGUMENT_OF_MORE),
             ("backoff % 50", ANYWHERE),
             ("maxPoolSize = DEFAULT_POOL_SIZE;", NAMED),
+            ("assertion_timeout = 30", ALONE),
+            ("*limit = 5;", ALONE),
+            ("# define LIMIT 5", ALONE),
+            ("--timeout 30 \\", ANYWHERE),
+            ("admin: other", 0.0),
+            ("minutes: other", 0.0),
             ("// port = 8000", 0.0),
+            ("-- port = 8000", 0.0),
+            (" * port: 8000", 0.0),
             ("import utf8", 0.0),
             ("name = other", 0.0),
             ("assertEquals(5, config.idle)", 0.0),
