@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 use support::{Field, await_some, call, feedback, soon};
 use tamis_agents::faults::{Point, die_at};
 use tamis_agents::{
-    AgentCall, Code, EventKind, Instance, Phase, Repair, RequestReview, ReviewOutcome, Status,
+    AgentCall, Code, CreatePullRequest, EventKind, Instance, Phase, Repair, RequestReview, ReviewOutcome,
+    Status,
 };
+use tamis_testkit::{FakeGithub, FakeRepository, GithubFault, When};
 
 #[test]
 #[ignore = "what runs in the sessions of the tests here"]
@@ -101,6 +103,50 @@ fn a_reviewer_that_goes_without_a_word_frees_the_coding_agent() {
     await_some(|| field.tmux().capture(&coding.id, 50).unwrap().contains("without feedback").then_some(()));
     // The same work may be reviewed, since no review was done.
     assert_eq!(field.request_review(&coding.id).unwrap().review_instance_id.as_str(), "review-123-a1-2");
+}
+
+/// The reviewer's call was interrupted, or GitHub's answer to it was lost.
+#[test]
+fn a_coding_agent_hears_of_its_reviewers_pull_request_that_is_found_later() {
+    for interrupted in [true, false] {
+        let mut field = Field::new();
+        let bare = field.path("origin.git");
+        field.git(&field.path("."), &["init", "-q", "--bare", "-b", "main", "origin.git"]);
+        let github =
+            FakeGithub::start(FakeRepository { git: Some(bare.clone()), ..FakeRepository::default() });
+        field.meet(&github);
+        field.git(&field.repository(), &["config", "remote.origin.pushurl", bare.to_str().unwrap()]);
+        field.git(&field.repository(), &["push", "-q", "origin", "main"]);
+        let coding = field.start();
+        let reviewer = field.review(&coding, "one");
+        let token = field.token(&reviewer.id);
+        let input = CreatePullRequest {
+            title: "One".to_owned(),
+            description: "It was missing.".to_owned(),
+            base_branch: None,
+        };
+        let create = || field.coordinator().create_pull_request(&call(&token, None), &input);
+        if interrupted {
+            die_at(Point::PullOpened);
+            catch_unwind(AssertUnwindSafe(create)).unwrap_err();
+        } else {
+            // None is open before, and it cannot be asked whether it is there afterwards.
+            github.misbehave_on("GET", When::Before, GithubFault::Says(200, serde_json::json!([])), 1);
+            github.misbehave_on("POST", When::After, GithubFault::HangUp, 1);
+            github.misbehave_on("GET", When::Before, GithubFault::Status(401), 1);
+            create().unwrap_err();
+        }
+        assert_eq!(field.instance(&coding.id).status, Status::WaitingReview);
+        field.coordinator().reconcile().unwrap();
+        let coding = field.instance(&coding.id);
+        assert_eq!((coding.status, coding.pr_number), (Status::PrCreated, Some(1)), "{interrupted}");
+        await_some(|| {
+            field.tmux().capture(&coding.id, 50).unwrap().contains("reviewer approved").then_some(())
+        });
+        field.coordinator().reconcile().unwrap();
+        assert_eq!(field.instance(&reviewer.id).phase, Phase::Gone);
+        field.assert_consistent();
+    }
 }
 
 #[test]

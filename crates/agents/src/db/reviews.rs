@@ -97,14 +97,12 @@ pub(crate) fn family(connection: &Connection, id: &InstanceId) -> rusqlite::Resu
 }
 
 /// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, by a pull
-/// request that is open or may be opened again, or by an operation that was begun, or that failed when GitHub may have done what
-/// it was asked for.
+/// request that is open or may be opened again, or by an operation that was begun.
 pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
     let mut statement = connection.prepare_cached(
         "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending') OR status = 'PR_CREATED'
              OR (status = 'PR_CLOSED' AND ended_at > ?1)
-         UNION SELECT instance_id FROM operations WHERE state = 'begun'
-             OR (state = 'undone' AND begun_at > ?1 AND json_extract(plan, '$.opening') = 1)",
+         UNION SELECT instance_id FROM operations WHERE state = 'begun'",
     )?;
     let closed_since = Moment::now().0 - CLOSED_FOLLOWED;
     let members: Vec<InstanceId> =

@@ -106,10 +106,11 @@ impl Coordinator {
         check_work(&work)?;
         self.check_reviewed(&work)?;
         caller.in_time()?;
-        let plan = work.plan(false);
+        let may_be_open = self.may_be_open(&work)?;
+        let plan = work.plan(may_be_open);
         let operation = self.write(|connection| caller.begin(connection, &plan))?;
         reach(Point::PullReserved);
-        let answer = self.open(&work, operation).and_then(|done| {
+        let answer = self.open(&work, operation, may_be_open).and_then(|done| {
             let answer = answer(&work, &done)?;
             let by = Some((caller, &done.tip));
             self.record_pull(&caller.instance.id, &work.subject, &answer, operation, by)?;
@@ -124,8 +125,9 @@ impl Coordinator {
         Ok(answer)
     }
 
-    /// Takes the notes out, pushes, and opens the pull request where there is GitHub.
-    fn open(&self, work: &Work<'_>, operation: i64) -> Result<Done> {
+    /// Takes the notes out, pushes, and opens the pull request where there is GitHub. `may_be_open`: an earlier call may have
+    /// opened it.
+    fn open(&self, work: &Work<'_>, operation: i64, may_be_open: bool) -> Result<Done> {
         let Work { caller, input, subject, repository, destination, notes } = work;
         let branch = &subject.branch;
         let mut steps = Vec::new();
@@ -156,9 +158,9 @@ impl Coordinator {
         let opened = match github.ensure_pull_request(&new) {
             Ok(opened) => opened,
             Err(failure) => {
-                if failure.outcome != WriteOutcome::Unclear {
-                    // Nothing was opened, so there is nothing to look for.
-                    self.replan(operation, &work.plan(false))?;
+                if failure.outcome == WriteOutcome::NotDone {
+                    // Nothing was opened by this call, so there is nothing of it to look for.
+                    self.replan(operation, &work.plan(may_be_open))?;
                 }
                 return Err(destination.explain(GithubError::from(failure).into()));
             }

@@ -17,23 +17,33 @@ pub(crate) const CLOSED_FOLLOWED: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Time limit: no caller waits for it, but the other families do.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// When the states were read.
+/// When the states were read, and when pull requests of which nothing is known were looked for.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
     pub(super) read_at: HashMap<InstanceId, Instant>,
+    searched_at: HashMap<InstanceId, Instant>,
     failed: Option<Instant>,
 }
 
 impl Following {
-    /// Whether to ask about this one now, which then counts as done.
-    pub(super) fn turn(&mut self, id: &InstanceId) -> bool {
-        let long_ago = |at: &Instant| at.elapsed() >= PAUSE;
-        let turn = self.failed.as_ref().is_none_or(long_ago) && self.read_at.get(id).is_none_or(long_ago);
-        if turn {
-            self.read_at.insert(id.clone(), Instant::now());
-        }
-        turn
+    /// Whether to read the state of this one now, which then counts as done.
+    fn turn(&mut self, id: &InstanceId) -> bool {
+        turn(&mut self.read_at, self.failed, id)
     }
+
+    /// Whether to look for one of this family now, which then counts as done. It may have another one that is followed.
+    pub(super) fn turn_to_search(&mut self, family: &InstanceId) -> bool {
+        turn(&mut self.searched_at, self.failed, family)
+    }
+}
+
+fn turn(done_at: &mut HashMap<InstanceId, Instant>, failed: Option<Instant>, id: &InstanceId) -> bool {
+    let long_ago = |at: &Instant| at.elapsed() >= PAUSE;
+    let turn = failed.as_ref().is_none_or(long_ago) && done_at.get(id).is_none_or(long_ago);
+    if turn {
+        done_at.insert(id.clone(), Instant::now());
+    }
+    turn
 }
 
 /// Only an unavailable GitHub concerns the other repositories.

@@ -12,7 +12,7 @@ use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Stat
 use tamis_git::{BranchName, Commit};
 use tamis_github::PullRequest;
 
-/// How long GitHub may take for an answer after a crash, when others wait.
+/// How long GitHub may take for an answer after a crash, and then the coding agent's session for a message, when others wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Coordinator {
@@ -57,16 +57,13 @@ impl Coordinator {
     }
 
     /// After a crash: a pull request that was opened is recorded. All else the next call does again. If GitHub cannot be asked
-    /// now, the plan says so, and the reconciler asks later.
+    /// now, or has not opened it yet, the plan says so, and the reconciler asks later.
     pub(crate) fn repair_pull(&self, operation: &Operation) -> Result<String> {
         let plan = Plan::of(operation)?;
         let subject = self.archive.instance(&plan.subject)?;
         let opened = if plan.opening { self.look_for_pull(&subject, plan.base.as_ref()) } else { Ok(None) };
         if let (Ok(Some(pull_request)), true) = (&opened, may_have_pull(&subject)) {
             return self.record_found(operation, &subject, pull_request);
-        }
-        if opened.is_ok() {
-            self.replan(operation.id, &Plan { opening: false, ..plan })?;
         }
         self.write(|connection| undo(connection, operation.id, None))?;
         Ok(match opened {
@@ -75,11 +72,16 @@ impl Coordinator {
                     "cannot find out yet whether a pull request was opened; it is looked for later: {error}"
                 )
             }
+            Ok(None) if plan.opening => {
+                "no pull request is open yet; it is looked for later, and the next call does the rest"
+                    .to_owned()
+            }
             Ok(_) => "no pull request was opened; the next call does the rest".to_owned(),
         })
     }
 
-    /// Records a pull request that was opened by a call whose outcome was not known.
+    /// Records a pull request that was opened by a call whose outcome was not known. A coding agent that waits for its reviewer
+    /// is notified.
     pub(super) fn record_found(
         &self,
         operation: &Operation,
@@ -94,6 +96,9 @@ impl Coordinator {
             left_to_do: Vec::new(),
         };
         self.record_pull(&operation.instance, subject, &answer, operation.id, None)?;
+        if operation.instance != subject.id {
+            self.notify_approved(&subject.id, &answer, Instant::now() + PATIENCE);
+        }
         Ok(format!("pull request {} was opened and is recorded", pull_request.number))
     }
 

@@ -229,36 +229,55 @@ fn a_pull_request_whose_answer_is_lost_is_found() {
     }
 }
 
-/// The request arrived and the answer did not, and GitHub could not be asked in the time that was left.
+/// GitHub answers the next request to open a pull request so, after it was opened or in place of that, and cannot be asked
+/// whether it is there.
+fn lose_answer(stage: &Stage, when: When, answer: GithubFault) {
+    // None is open before.
+    stage.github.misbehave_on("GET", When::Before, GithubFault::Says(200, json!([])), 1);
+    stage.github.misbehave_on("POST", when, answer, 1);
+    stage.github.misbehave_on("GET", When::Before, GithubFault::Status(401), 1);
+}
+
+/// Fails without a request to open anything.
+fn fail_early(stage: &Stage) {
+    stage.github.misbehave_on("GET", When::Before, GithubFault::Status(401), 1);
+}
+
+fn search(stage: &Stage, coding: &Instance) -> Vec<crate::Repair> {
+    *stage.coordinator.following.lock() = Following::default();
+    let mut findings = Vec::new();
+    stage.coordinator.search_for_pull(&coding.id, &mut findings).unwrap();
+    findings
+}
+
+fn already_exists() -> GithubFault {
+    let message = "A pull request already exists for octo-org:tamis/work-7-a1.";
+    GithubFault::Says(422, json!({"message": "Validation Failed", "errors": [{"message": message}]}))
+}
+
+/// The request arrived and the answer did not, or said that one is there, and GitHub could not be asked any more.
 #[test]
 fn a_pull_request_that_was_opened_too_late_is_found_by_the_reconciler() {
-    for by_reviewer in [false, true] {
+    for (by_reviewer, answer) in
+        [(false, GithubFault::HangUp), (true, GithubFault::HangUp), (true, already_exists())]
+    {
         let stage = Stage::new(Place::Github);
         let (coding, mut token) = stage.coding();
         let reviewer = by_reviewer.then(|| stage.review(&coding));
         if let Some((_, reviewers)) = &reviewer {
             token.clone_from(reviewers);
         }
-        let search = || {
-            *stage.coordinator.following.lock() = Following::default();
-            let mut findings = Vec::new();
-            let families = stage.coordinator.read(db::families_to_look_after).unwrap();
-            assert!(families.contains(&coding.id));
-            stage.coordinator.search_for_pull(&coding.id, &mut findings).unwrap();
-            findings
-        };
         let before = stage.status(&coding);
-        stage.github.misbehave_on("POST", When::After, GithubFault::Silence, 1);
+        lose_answer(&stage, When::After, answer);
         let with_key = AgentCall { idempotency_key: Some("k"), ..call(&token) };
-        let short = AgentCall { deadline: Instant::now() + Duration::from_secs(3), ..with_key };
-        stage.coordinator.create_pull_request(&short, &input()).unwrap_err();
+        stage.coordinator.create_pull_request(&with_key, &input()).unwrap_err();
         assert_eq!((stage.status(&coding), stage.github.pull_requests().len()), (before, 1));
         stage.assert_consistent();
 
         // As long as GitHub does not answer, nothing changes.
         stage.github.misbehave(GithubFault::Status(401), 1);
-        assert_eq!((search(), stage.status(&coding)), (Vec::new(), before));
-        let found = search();
+        assert_eq!((search(&stage, &coding), stage.status(&coding)), (Vec::new(), before));
+        let found = search(&stage, &coding);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].done, "pull request 1 was opened and is recorded");
         let now = stage.coordinator.archive.instance(&coding.id).unwrap();
@@ -268,10 +287,111 @@ fn a_pull_request_that_was_opened_too_late_is_found_by_the_reconciler() {
         }
         stage.assert_consistent();
         let requests = stage.github.requests().len();
-        assert_eq!((search(), stage.github.requests().len()), (Vec::new(), requests));
+        assert_eq!((search(&stage, &coding), stage.github.requests().len()), (Vec::new(), requests));
         // A retry of the call gets what it came to.
         assert_eq!(stage.coordinator.create_pull_request(&with_key, &input()).unwrap().pr_number, Some(1));
     }
+}
+
+/// Whether the retry is refused by GitHub or does not get that far, and whether it repeats the call or is another one.
+#[test]
+fn a_retry_that_fails_does_not_end_the_search() {
+    for key in [Some("k"), None] {
+        for refused in [true, false] {
+            let stage = Stage::new(Place::Github);
+            let (coding, token) = stage.coding();
+            let with_key = AgentCall { idempotency_key: key, ..call(&token) };
+            lose_answer(&stage, When::After, GithubFault::HangUp);
+            stage.coordinator.create_pull_request(&with_key, &input()).unwrap_err();
+            if refused {
+                stage.github.misbehave_on("GET", When::Before, GithubFault::Says(200, json!([])), 1);
+                stage.github.misbehave_on("POST", When::Before, GithubFault::Status(422), 1);
+            } else {
+                fail_early(&stage);
+            }
+            stage.coordinator.create_pull_request(&with_key, &input()).unwrap_err();
+            assert_eq!(search(&stage, &coding).len(), 1, "{key:?} {refused}");
+            assert_eq!((stage.status(&coding), stage.github.pull_requests().len()), (Status::PrCreated, 1));
+        }
+    }
+}
+
+/// A call for another base that fails says nothing about the first one.
+#[test]
+fn each_base_is_looked_for() {
+    let stage = Stage::new(Place::Github);
+    let tool = stage.folder().join("tool");
+    git(&tool, &["branch", "develop", "main"]);
+    git(&tool, &["push", "-q", "origin", "develop"]);
+    let (coding, token) = stage.coding();
+    lose_answer(&stage, When::After, GithubFault::HangUp);
+    stage.create(&token, &input()).unwrap_err();
+    fail_early(&stage);
+    let develop = CreatePullRequest { base_branch: Some("develop".to_owned()), ..input() };
+    stage.create(&token, &develop).unwrap_err();
+    assert_eq!(search(&stage, &coding).len(), 1);
+    assert_eq!(stage.coordinator.archive.instance(&coding.id).unwrap().pr_number, Some(1));
+}
+
+#[test]
+fn a_pull_request_is_looked_for_during_an_hour() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    lose_answer(&stage, When::Before, GithubFault::HangUp);
+    stage.create(&token, &input()).unwrap_err();
+    let searches = || {
+        let requests = stage.github.requests().len();
+        assert_eq!(search(&stage, &coding), []);
+        stage.github.requests().len() - requests
+    };
+    assert_eq!([searches(), searches()], [1, 1]);
+    stage.write(|connection| {
+        connection.execute("UPDATE operations SET begun_at = begun_at - 3600001", []).map(drop)
+    });
+    assert_eq!([searches(), searches()], [1, 0], "once more, and then no longer");
+}
+
+/// The review that runs is for what has happened since, and its reviewer is at work.
+#[test]
+fn a_review_ends_with_its_own_reviewers_pull_request_only() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    lose_answer(&stage, When::After, GithubFault::HangUp);
+    stage.create(&token, &input()).unwrap_err();
+    let (reviewer, _) = stage.review(&coding);
+    let requests = stage.github.requests().len();
+    assert_eq!((search(&stage, &coding), stage.github.requests().len()), (Vec::new(), requests));
+    assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::WaitingReview, Status::Started));
+    stage
+        .coordinator
+        .write(|connection| {
+            db::end_review(connection, &reviewer.id, ReviewOutcome::Feedback)?;
+            db::set_status(connection, &reviewer.id, Status::Terminated, None, None)?;
+            db::set_status(connection, &coding.id, Status::Started, None, None).map(drop)
+        })
+        .unwrap();
+    assert_eq!((search(&stage, &coding).len(), stage.status(&coding)), (1, Status::PrCreated));
+    stage.assert_consistent();
+}
+
+#[test]
+fn a_pull_request_is_followed_while_another_one_is_looked_for() {
+    let stage = Stage::new(Place::Github);
+    let tool = stage.folder().join("tool");
+    git(&tool, &["branch", "develop", "main"]);
+    git(&tool, &["push", "-q", "origin", "develop"]);
+    let (coding, token) = stage.coding();
+    let develop = CreatePullRequest { base_branch: Some("develop".to_owned()), ..input() };
+    stage.create(&token, &develop).unwrap();
+    lose_answer(&stage, When::Before, GithubFault::HangUp);
+    stage.create(&token, &input()).unwrap_err();
+    stage.github.close(1, true);
+    let requests = stage.github.requests().len();
+    assert_eq!(search(&stage, &coding), []);
+    let mut findings = Vec::new();
+    stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
+    assert_eq!((findings.len(), stage.status(&coding)), (1, Status::PrMerged));
+    assert_eq!(stage.github.requests().len(), requests + 2);
 }
 
 /// What GitHub has refused is not looked for.
@@ -353,6 +473,10 @@ fn what_a_crash_left_is_finished_or_given_up() {
                 (stage.status(&coding), stage.status(&reviewer)),
                 (Status::WaitingReview, Status::Started)
             );
+            // It may be opened yet, as long as it may be about to be.
+            let requests = stage.github.requests().len();
+            assert_eq!(search(&stage, &coding), []);
+            assert_eq!(stage.github.requests().len() - requests, usize::from(opening));
             assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
         }
     }
