@@ -276,6 +276,32 @@ fn a_reviewer_that_cannot_be_cleaned_up_keeps_nobody_from_being_told() {
     field.assert_consistent();
 }
 
+/// The worktree is gone by then, which showed whose the branch is.
+#[test]
+fn the_undoing_of_a_review_that_was_interrupted_is_finished() {
+    let mut field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    dies(Point::ReviewWorktreeAdded, || drop(field.request_review(&coding.id)));
+    let reviewer = field.instance(&"review-123-a1-1".parse().unwrap());
+    fs::write(reviewer.worktree.join("notes.txt"), "mine").unwrap();
+    let commit = field.commit(&reviewer.worktree, "Notes");
+    // What keeps git from deleting the branch, as a crash would.
+    let lock = field.repository().join(".git/refs/heads/tamis/review-123-a1-1.lock");
+    fs::write(&lock, "").unwrap();
+    field.next_coordinator();
+    field.coordinator().reconcile().unwrap();
+    let branches = || field.git(&field.repository(), &["branch", "--list", "tamis/review-*"]);
+    assert_eq!((reviewer.worktree.exists(), branches().is_empty()), (false, false));
+    fs::remove_file(&lock).unwrap();
+    field.coordinator().reconcile().unwrap();
+    assert_eq!(branches(), "");
+    let holds = ["merge-base", "--is-ancestor", commit.trim(), "refs/tamis/undo/review-123-a1-1"];
+    field.git(&field.repository(), &holds);
+    assert_eq!(field.request_review(&coding.id).unwrap().review_instance_id, reviewer.id);
+    field.assert_consistent();
+}
+
 #[test]
 fn what_was_begun_in_a_repository_that_is_gone_is_taken_back() {
     let mut field = Field::new();

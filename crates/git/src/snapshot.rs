@@ -39,6 +39,15 @@ impl Repository {
         self.hold(branch, vec![tip], None).map(Some)
     }
 
+    /// Whether the undo reference was set when the branch was at its tip: [`hold`](Self::hold_branch) was called for this very
+    /// branch.
+    pub fn is_held(&self, branch: &BranchName) -> Result<bool> {
+        let (Some(tip), Some(undo)) = (self.branch_tip(branch)?, self.undo_commit(branch)?) else {
+            return Ok(false);
+        };
+        Ok(tip == undo || self.resolve(&format!("{undo}^1"))? == Some(tip))
+    }
+
     /// Deletes a branch, if the undo reference holds its tip and no worktree is on it. It may be gone already.
     pub fn delete_branch(&self, branch: &BranchName) -> Result<()> {
         let turn = locks::exclusive(self.common_dir());

@@ -128,11 +128,15 @@ impl Coordinator {
         if let (true, Some(worktree)) = (self.has_worked(instance)?, &worktree) {
             worktree.snapshot(branch)?;
         }
+        // Before its worktree goes: whoever continues after a crash knows by it that the branch is this instance's.
+        let has_commits = repository.branch_tip(branch)?.is_some_and(|tip| tip != *began);
+        if worktree.is_some() && has_commits && !repository.is_held(branch)? {
+            repository.hold_branch(branch)?;
+        }
         repository.remove_worktree(&instance.worktree, Removal::Everything)?;
         remove_empty(instance)?;
         // A branch with other commits that had no worktree here was never this instance's.
-        if !repository.drop_unused_branch(branch, began)? && worktree.is_some() {
-            repository.hold_branch(branch)?;
+        if !repository.drop_unused_branch(branch, began)? && repository.is_held(branch)? {
             repository.delete_branch(branch)?;
         }
         Ok(())
