@@ -42,6 +42,15 @@ pub struct AbandonPreview {
     pub undo: String,
 }
 
+/// How long each call of git may take for what is only written into the events.
+const HEAD_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is checked out in an instance's worktree, for the audit trail; none where that cannot be read soon.
+pub(crate) fn head_of(git: &Git, instance: &Instance) -> Option<Head> {
+    let git = git.clone().with_limit(HEAD_PATIENCE);
+    Repository::find(&git, &instance.repository).ok()?.head_in(&instance.worktree).ok().flatten()
+}
+
 impl<'a> WorkReader<'a> {
     /// `limit` is that of each call of git.
     pub fn new(archive: &'a Archive, data_dir: &DataDir, limit: Duration) -> WorkReader<'a> {
@@ -50,7 +59,7 @@ impl<'a> WorkReader<'a> {
 
     /// What is checked out in an instance's worktree; none where that cannot be read.
     pub fn head_of(&self, instance: &Instance) -> Option<Head> {
-        self.repository(&instance.repository).ok()?.head_in(&instance.worktree).ok().flatten()
+        head_of(&self.git, instance)
     }
 
     fn repository(&self, folder: &Path) -> Result<Repository> {

@@ -14,6 +14,7 @@ use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
 use crate::instances::records::{EventKind, Instance, NewEvent, Operation, OperationState, Phase};
+use crate::instances::work::head_of;
 use crate::journal::audit::{Failed, audited, milliseconds, record_failure};
 use crate::journal::family_locks::Hold;
 use crate::{AgentCall, AgentType, AgentsError, Code, Coordinator, InstanceId, Repair, db, tools};
@@ -145,7 +146,7 @@ impl Coordinator {
             |by: Failed<'_>, error: &AgentsError| self.log_failure(tool, by, &input, error, begun);
         let instance =
             self.identify(call.token).inspect_err(|error| log_failure(Failed::default(), error))?;
-        let head = self.head_of(&instance, call.deadline);
+        let head = head_of(&self.git.until(call.deadline), &instance);
         let by = Failed { instance: Some(&instance.id), head: head.as_ref() };
         let caller = self.caller(tool, &instance.id, call, (input.clone(), head.clone()), begun);
         let caller = caller.inspect_err(|error| log_failure(by, error))?;
@@ -160,12 +161,6 @@ impl Coordinator {
             }
             if error.instance.is_some() { error } else { error.about(&caller.instance.id) }
         })
-    }
-
-    /// What is checked out in an instance's worktree, for the audit trail. A worktree that cannot be read fails no call here.
-    fn head_of(&self, instance: &Instance, deadline: Instant) -> Option<Head> {
-        let repository = self.repository_until(&instance.repository, deadline).ok()?;
-        repository.head_in(&instance.worktree).ok().flatten()
     }
 
     /// The caller, once its family's lock is free and everything interrupted there is repaired.
