@@ -9,7 +9,7 @@ use super::discovery::refuse_links;
 use super::view::{Configuration, View};
 use super::{Remote, Repository, failure, trust};
 use crate::error::{GitError, GitErrorKind, Result};
-use crate::names::BranchName;
+use crate::names::{BranchName, Commit};
 
 /// A name and a secret for one host. They are never shown, and never among a program's arguments.
 #[derive(Clone)]
@@ -63,6 +63,27 @@ impl Repository {
         branch: &BranchName,
         credential: Option<&Credential>,
     ) -> Result<Pushed> {
+        self.push_as(remote, branch, &branch.reference(), credential)
+    }
+
+    /// Pushes a commit of a branch to the branch of the same name, even if the branch has others by now.
+    pub fn push_commit(
+        &self,
+        remote: &Remote,
+        branch: &BranchName,
+        commit: &Commit,
+        credential: Option<&Credential>,
+    ) -> Result<Pushed> {
+        self.push_as(remote, branch, commit.as_str(), credential)
+    }
+
+    fn push_as(
+        &self,
+        remote: &Remote,
+        branch: &BranchName,
+        source: &str,
+        credential: Option<&Credential>,
+    ) -> Result<Pushed> {
         let addresses = self.push_addresses(remote)?;
         let receiver = match addresses.as_slice() {
             [RemoteAddress::Local(path)] => Some(self.receiver(remote, path)?),
@@ -91,7 +112,7 @@ impl Repository {
             )
             .arg("--")
             .arg(&remote.name)
-            .arg(format!("{reference}:{reference}"))
+            .arg(format!("{source}:{reference}"))
             .variable("GIT_ALLOW_PROTOCOL", protocols.join(":"))
             .sends();
         if receiver.is_some() {
@@ -106,7 +127,7 @@ impl Repository {
         }
         let answer = call.answer()?;
         let text = answer.text();
-        let line = text.lines().find(|line| line.contains(&format!("\t{reference}:{reference}\t")));
+        let line = text.lines().find(|line| line.contains(&format!("\t{source}:{reference}\t")));
         match (answer.code, line.and_then(|line| line.chars().next())) {
             (Some(0), Some('*')) => Ok(Pushed::New),
             (Some(0), Some('=')) => Ok(Pushed::UpToDate),

@@ -57,6 +57,8 @@ struct Work<'a> {
     subject: Instance,
     repository: Repository,
     destination: Destination,
+    /// The branch as it was when the call was admitted.
+    tip: Option<Commit>,
     /// The files that reviews have brought to it.
     notes: Vec<String>,
 }
@@ -102,9 +104,12 @@ impl Coordinator {
         let repository = self.repository_until(&subject.repository, deadline)?;
         let destination = self.destination(&repository, &subject, input.base_branch.as_deref(), deadline)?;
         let notes = self.notes_of(&subject.id)?;
-        let work = Work { caller, input, subject, repository, destination, notes };
+        let tip = repository.branch_tip(&subject.branch)?;
+        let work = Work { caller, input, subject, repository, destination, tip, notes };
         check_work(&work)?;
-        self.check_reviewed(&work)?;
+        if let Some(tip) = &work.tip {
+            self.check_reviewed(&work, tip)?;
+        }
         caller.in_time()?;
         let may_be_open = self.may_be_open(&work)?;
         let plan = work.plan(may_be_open);
@@ -128,7 +133,7 @@ impl Coordinator {
     /// Takes the notes out, pushes, and opens the pull request where there is GitHub. `may_be_open`: an earlier call may have
     /// opened it.
     fn open(&self, work: &Work<'_>, operation: i64, may_be_open: bool) -> Result<Done> {
-        let Work { caller, input, subject, repository, destination, notes } = work;
+        let Work { caller, input, subject, repository, destination, notes, .. } = work;
         let branch = &subject.branch;
         let mut steps = Vec::new();
         let worktree = repository.worktree(&subject.worktree)?;
@@ -139,8 +144,16 @@ impl Coordinator {
         caller.in_time()?;
         let tip = repository.branch_tip(branch)?;
         let tip = tip.ok_or_else(|| AgentsError::new(Code::GitError, format!("branch {branch} is gone")))?;
+        // The coding agent may have committed since, and what was reviewed then is what is pushed.
+        let is_admitted = match &work.tip {
+            Some(admitted) => !repository.has_changes(admitted, &tip, notes)?,
+            None => false,
+        };
+        if !is_admitted {
+            self.check_reviewed(work, &tip)?;
+        }
         if let Some(remote) = &destination.remote {
-            repository.push(remote, branch, destination.credential.as_ref())?;
+            repository.push_commit(remote, branch, &tip, destination.credential.as_ref())?;
             steps.push(format!("{branch} was pushed to {}", remote.name));
         }
         reach(Point::PullPushed);

@@ -4,6 +4,7 @@ use super::Work;
 use crate::error::Result;
 use crate::instances::records::Instance;
 use crate::{AgentsError, Code, Coordinator, Status, db};
+use tamis_git::Commit;
 
 /// Whether the statuses allow it.
 pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
@@ -61,19 +62,17 @@ pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
 impl Coordinator {
     /// Whether a reviewer that approves has seen all that it approves: the commits that it was started for, and those that it has
     /// checked out since.
-    pub(super) fn check_reviewed(&self, work: &Work<'_>) -> Result<()> {
+    pub(super) fn check_reviewed(&self, work: &Work<'_>, tip: &Commit) -> Result<()> {
         let Work { caller, subject, repository, notes, .. } = work;
         let reviewer = &caller.instance;
         let review = self.read(|connection| db::review_by(connection, &reviewer.id))?;
-        let (Some(review), Some(tip)) = (review, repository.branch_tip(&subject.branch)?) else {
-            return Ok(());
-        };
+        let Some(review) = review else { return Ok(()) };
         let reviewed = &review.reviewed_commit;
-        if !repository.has_changes(reviewed, &tip, notes)? {
+        if !repository.has_changes(reviewed, tip, notes)? {
             return Ok(());
         }
         let has_seen = match repository.head_in(&reviewer.worktree)? {
-            Some(head) => repository.is_ancestor(&tip, &head.commit)?,
+            Some(head) => repository.is_ancestor(tip, &head.commit)?,
             None => false,
         };
         if has_seen {
