@@ -190,8 +190,12 @@ pub struct LoggedResult<'a> {
 }
 
 impl LoggedResult<'_> {
-    /// Whether the person did not let the call happen. Clients report that as an error of the tool.
+    /// Whether the person did not let the call happen. Clients report that as an error of the tool; what a tool that succeeded
+    /// printed may begin with the same words.
     pub fn is_declined(&self) -> bool {
+        if !self.failed {
+            return false;
+        }
         let text = output_of(&self.content);
         DECLINED.iter().any(|words| text.starts_with(words))
     }

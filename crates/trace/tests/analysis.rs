@@ -102,7 +102,7 @@ fn failures_that_were_put_right_weigh_less() {
 #[test]
 fn every_count_agrees_on_what_failed() {
     const DECLINED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
-    let table: [(&str, Write, u64, u64, u64); 6] = [
+    let table: [(&str, Write, u64, u64, u64); 7] = [
         ("failed", |log| log.call("Bash", json!({"command": "x"})).fails("no"), 1, 0, 4),
         ("declined", |log| log.call("Bash", json!({"command": "x"})).fails(DECLINED), 0, 1, 0),
         (
@@ -112,6 +112,7 @@ fn every_count_agrees_on_what_failed() {
             1,
             0,
         ),
+        ("fine, in the same words", |log| log.call("Bash", json!({"command": "x"})).gets(DECLINED), 0, 0, 0),
         ("without a call", |log| log.answers(9, "boom", true), 1, 0, 4),
         ("declined without a call", |log| log.answers(9, DECLINED, true), 0, 1, 0),
         ("fine without a call", |log| log.answers(9, "ok", false), 0, 0, 0),
