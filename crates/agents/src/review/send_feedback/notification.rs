@@ -42,7 +42,7 @@ impl Coordinator {
             }
         };
         let message = format!(
-            "Review {} is done: {} has written {}. Read that file, {then}, or create_pull_request if the work is done.",
+            "Review {} is done: {} has written {}. Read that file, {then}, or call create_pull_request if the work is done.",
             feedback.review_iteration, feedback.review_instance, feedback.path
         );
         let tmux = deadline.map_or_else(|| self.tmux.clone(), |deadline| self.tmux.until(deadline));
