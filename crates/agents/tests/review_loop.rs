@@ -355,12 +355,13 @@ fn only_the_same_feedback_on_the_same_work_is_a_duplicate() {
 /// The answer to a question may be words; other feedback asks for other work.
 #[test]
 fn unchanged_work_is_reviewed_again_only_to_answer_a_question() {
-    for (feedback_type, answer, passes) in [
-        (FeedbackType::Clarification, Some("42"), true),
-        (FeedbackType::Clarification, Some(" "), false),
-        (FeedbackType::Clarification, None, false),
-        (FeedbackType::NeedsWork, Some("42"), false),
-        (FeedbackType::Suggestions, Some("42"), false),
+    for (feedback_type, answer, prompt, passes) in [
+        (FeedbackType::Clarification, Some("42"), None, true),
+        (FeedbackType::Clarification, Some(" "), None, false),
+        (FeedbackType::Clarification, None, None, false),
+        (FeedbackType::Clarification, None, Some("Look at it."), false),
+        (FeedbackType::NeedsWork, Some("42"), None, false),
+        (FeedbackType::Suggestions, Some("42"), None, false),
     ] {
         let field = Field::new();
         let coding = field.start();
@@ -369,7 +370,10 @@ fn unchanged_work_is_reviewed_again_only_to_answer_a_question() {
         let token = field.token(&reviewer.id);
         field.coordinator().send_feedback(&call(&token, None), &input).unwrap();
         let token = field.token(&coding.id);
-        let ask = RequestReview { completion_message: answer.map(str::to_owned), reviewer_prompt: None };
+        let ask = RequestReview {
+            completion_message: answer.map(str::to_owned),
+            reviewer_prompt: prompt.map(str::to_owned),
+        };
         let asked = field.coordinator().request_review(&call(&token, None), &ask);
         let why = format!("{feedback_type} {answer:?}: {asked:?}");
         match asked {

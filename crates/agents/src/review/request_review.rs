@@ -119,7 +119,7 @@ impl Coordinator {
                 let asked =
                     asked.iter().any(|feedback| feedback.feedback_type == FeedbackType::Clarification);
                 // The answer to a question need not be in the tree.
-                if !(asked && says_something(input)) {
+                if !(asked && has_answer(input)) {
                     return Err(unchanged(&coding.id, asked));
                 }
             }
@@ -231,10 +231,9 @@ fn of_reviewer(error: AgentsError, choice: &AgentChoice) -> AgentsError {
     error.suggest(format!("or have another agent review: `tamis agents config {REVIEW_AGENT} AGENT`"))
 }
 
-/// Whether the reviewer gets any words of the coding agent.
-fn says_something(input: &RequestReview) -> bool {
-    let texts = [&input.completion_message, &input.reviewer_prompt];
-    texts.into_iter().flatten().any(|text| !text.trim().is_empty())
+/// Whether the coding agent answers the reviewer's question.
+fn has_answer(input: &RequestReview) -> bool {
+    input.completion_message.as_ref().is_some_and(|text| !text.trim().is_empty())
 }
 
 fn check(input: &RequestReview) -> Result<()> {
