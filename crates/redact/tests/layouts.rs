@@ -157,6 +157,50 @@ fn every_row_of_a_column_goes() {
 }
 
 #[test]
+fn a_row_that_does_not_fit_is_skipped() {
+    for table in [
+        "user,password,role\nbob,§,admin\nann\nann,§,admin\n",
+        "user,password,role\nbob,hun\"ter2!,admin\nann,§,admin\n",
+        "user,password,role\nbob,\"x,admin\nann,§,admin\n",
+        "user,password,role\n\"says \"\"a, b\"\"\",§,admin\nann,§,admin\n",
+        "user,password,role\nbob,\"two\nlines\",admin\nann,§,admin\n",
+    ] {
+        let long = table.replacen('\n', &format!("\n{}\n", "x".repeat(9000)), 1);
+        for text in [table, &long] {
+            let redacted = Redactor::standard().redact(&text.replace('§', "hunter3!")).into_owned();
+            let expected =
+                text.replace('§', "[redacted:password]").replace("hun\"ter2!", "[redacted:password]");
+            assert!(redacted == expected, "{table}\n{}", &redacted[redacted.len().saturating_sub(200)..]);
+        }
+    }
+    let odd = Redactor::standard().redact("user,password\nbob,hun\"ter2!\n").into_owned();
+    assert_eq!(odd, "user,password\nbob,[redacted:password]\n");
+    let apart = format!("user,password\n{}bob,hunter2!\n", "prose\n".repeat(16));
+    check_shown(&[
+        &apart,
+        "user,password\nbob,\n\nann,hunter2!\n",
+        "  username, password\n):\n  f(a, password1)\n",
+        "\"user\", \"password\"\n\"id\":5,\"a\":\"hunter2!\"\n",
+    ]);
+}
+
+#[test]
+fn names_of_columns_may_be_missing_foreign_and_many() {
+    let many = |name: &str| format!("{}{name}\n{}§\n", "column,".repeat(200), "1,".repeat(200));
+    check(
+        &[
+            ",user,password\n0,bob,§\n",
+            "prénom,password\nbob,§\n",
+            "\u{feff}password,user\n§,bob\n",
+            "名前;password\nbob;§\n",
+            "e\u{301}tat,password\nbob,§\n",
+            &many("password"),
+        ],
+        "hunter2!",
+    );
+}
+
+#[test]
 fn credentials_in_addresses_go_whatever_their_words() {
     for secret in ["bar", "changeme", "example", "password", "your-password", "PASSWORD", "test", "x1", "a"] {
         check(

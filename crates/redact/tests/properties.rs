@@ -88,6 +88,46 @@ proptest! {
     }
 }
 
+/// Tables with rows of any length, which may be longer than what is read of a line, and with any characters where that ends.
+fn table() -> impl Strategy<Value = String> {
+    let cell = prop_oneof![
+        4 => prop::sample::select(&["password", "user", "a", "1", "", "hunter2!", "\"x, y\"", "hun\"ter2!", "\"", "é", "名前", "🔑2bcdef!"]).prop_map(str::to_owned),
+        1 => "\\PC{0,6}",
+    ];
+    let row = (prop::collection::vec(cell, 0..6), prop_oneof![3 => Just(1usize), 1 => 1..900usize]);
+    (prop::collection::vec(row, 1..6), prop::sample::select(&[",", ";", "\t", "|", ", "]), "\\PC{0,3}")
+        .prop_map(|(rows, separator, start)| {
+            let rows =
+                rows.into_iter().map(|(cells, times)| vec![cells.join(separator); times].join(separator));
+            start + &rows.collect::<Vec<_>>().join("\n")
+        })
+}
+
+proptest! {
+    #![proptest_config(config(512))]
+
+    #[test]
+    fn any_table_is_redacted_without_a_panic(text in table()) {
+        prop_assert_eq!(line_count(&redact(&text)), line_count(&text));
+    }
+
+    #[test]
+    fn a_row_of_names_that_is_cut_is_no_row_of_names(cells in 2040..2052usize, odd in "\\PC{1,4}") {
+        for name in ["password", "apasswo,password"] {
+            let text = format!("{name}{}{odd}hunter2!{}\n", ",a".repeat(cells), ",1".repeat(cells));
+            prop_assert_eq!(redact(&text), text.as_str());
+        }
+    }
+}
+
+#[test]
+fn a_long_row_of_names_may_end_anywhere() {
+    for cells in [252, 253, 2044] {
+        let text = format!("password{}é{}{}\n", ",a".repeat(cells), "hunter2!", ",1".repeat(cells));
+        assert_eq!(redact(&text), text);
+    }
+}
+
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         glued().prop_map(Value::from),
