@@ -71,13 +71,26 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     (notation == Notation::Environment && judge::is_phrase(kind, &text[line.clone()])).then(|| found(line))
 }
 
+/// Ways to authenticate, which are listed in brackets as a user and a password are.
+#[rustfmt::skip]
+const WAYS_TO_AUTHENTICATE: &[&str] = &[
+    "anonymous", "apikey", "api_key", "api-key", "aws4", "basic", "bearer", "certificate", "cookie", "digest", "gssapi", "hawk", "hmac", "jwt",
+    "kerberos", "keyboard-interactive", "ldap", "md5", "mtls", "negotiate", "none", "ntlm", "oauth", "oauth1", "oauth1a", "oauth2", "oidc", "openid",
+    "pam", "peer", "plain", "publickey", "saml", "saml2", "scram-sha-256", "session", "sha256", "sigv4", "tls", "token", "totp", "webauthn", "x509",
+];
+
 /// The second of two texts in quotes: `auth=("user", "password")`, `BasicAuth("user", "password")`. `at` is behind the sign
 /// after the name.
 fn password_of_pair(text: &[u8], name: &Name, at: usize) -> Option<Range<usize>> {
     let of_call = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':');
     let called = at + text[at..].iter().take(NAME_REACH).take_while(of_call).count();
+    // Other names announce lists of files and methods.
+    let is_list = called == at && text.get(at) == Some(&b'[');
+    let last = &text[name.range.end.saturating_sub(4)..name.range.end];
+    let of_auth = last.eq_ignore_ascii_case(b"auth");
     let first = match text.get(called) {
-        Some(b'(' | b'[') => skip_lines(text, called + 1),
+        Some(b'(') => skip_lines(text, called + 1),
+        Some(b'[') if is_list && of_auth => skip_lines(text, called + 1),
         _ if text.get(name.range.end) == Some(&b'(') => skip_lines(text, at),
         _ if text[name.range.end..at].trim_ascii_end().ends_with(b"(") => at,
         _ => return None,
@@ -91,7 +104,10 @@ fn password_of_pair(text: &[u8], name: &Name, at: usize) -> Option<Range<usize>>
     // Of more than two, none is known to be a password.
     let after = skip_lines(text, end + open.len());
     let after = if text.get(after) == Some(&b',') { skip_lines(text, after + 1) } else { after };
-    matches!(text.get(after), Some(b')' | b']')).then_some(open.end..end)
+    let is_way =
+        |quoted: &[u8]| WAYS_TO_AUTHENTICATE.iter().any(|way| quoted.eq_ignore_ascii_case(way.as_bytes()));
+    let are_ways = is_list && (is_way(&text[user.end..user_end]) || is_way(&text[open.end..end]));
+    (!are_ways && matches!(text.get(after), Some(b')' | b']'))).then_some(open.end..end)
 }
 
 /// Whether a value without quotes is data, and not an expression of code: `name=value` between spaces, or alone on its line.

@@ -28,7 +28,13 @@ pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
     let credential = &text[range.clone()];
     let shape = Shape::of(credential);
     let random = credential.len() >= 8 && (shape.is_random() || shape.digits > 0 && !shape.is_wordy());
-    let random = random || judge::has_token_digits(&shape);
+    // Behind a scheme, anything with digits is a credential; else it may be the name of one.
+    let random = random
+        || if value == at {
+            judge::is_token_of_words(credential, &shape)
+        } else {
+            judge::has_token_digits(&shape)
+        };
     (random && !judge::is_stand_in(credential)).then_some(range)
 }
 
@@ -45,10 +51,9 @@ pub(super) fn after_scheme(text: &[u8], scheme: Range<usize>) -> Option<Range<us
     let secret = match basic {
         true => is_user_and_password(credential),
         false => {
+            let shape = Shape::of(credential);
             credential.len() >= 16
-                && (Shape::of(credential).is_random()
-                    || is_uuid(credential)
-                    || judge::has_token_digits(&Shape::of(credential)))
+                && (shape.is_random() || is_uuid(credential) || judge::is_token_of_words(credential, &shape))
                 && !judge::is_stand_in(credential)
         }
     };

@@ -41,6 +41,9 @@ const PRETENDING_WORDS: &[&str] = &["example", "dummy", "fake", "sample", "mock"
 /// From how many characters on, and with how many digits, a value is taken for a token whatever its words are.
 const TOKEN_LENGTH: usize = 16;
 const TOKEN_DIGITS: usize = 4;
+/// Without a word that pretends, so many digits beside those of dates: `sales-report-2024-q4` and `settings-v20240115` are
+/// names of things.
+const DIGITS_OF_WORDY_TOKEN: usize = 8;
 
 /// Names of methods and encodings, which have digits as passwords do.
 #[rustfmt::skip]
@@ -96,6 +99,37 @@ pub(super) fn has_token_digits(shape: &Shape) -> bool {
     shape.length >= TOKEN_LENGTH && shape.digits >= TOKEN_DIGITS
 }
 
+/// Whether the value is a token although its words could be those of an ordinary name.
+pub(super) fn is_token_of_words(value: &[u8], shape: &Shape) -> bool {
+    let pretends = |word: &[u8]| {
+        word == b"test" || PRETENDING_WORDS.iter().any(|pretending| pretending.as_bytes() == word)
+    };
+    has_token_digits(shape)
+        && (shape.digits - digits_of_dates(value) >= DIGITS_OF_WORDY_TOKEN
+            || value.to_ascii_lowercase().split(|byte| !byte.is_ascii_alphabetic()).any(pretends))
+}
+
+/// How many digits are those of `20240115` and `2024-01-15`.
+fn digits_of_dates(value: &[u8]) -> usize {
+    let is_number = |digits: &[u8], from: u8, to: u8| {
+        digits.len() == 2
+            && digits.iter().all(u8::is_ascii_digit)
+            && (from..=to).contains(&((digits[0] - b'0') * 10 + digits[1] - b'0'))
+    };
+    let date_at = |at: usize| {
+        let rest = &value[at..];
+        let joint = usize::from(matches!(rest.get(4), Some(b'-' | b'_' | b'.' | b'/')));
+        let part = |from: usize| rest.get(from..from + 2).unwrap_or_default();
+        (at == 0 || !value[at - 1].is_ascii_digit())
+            && is_number(part(0), 19, 20)
+            && is_number(part(2), 0, 99)
+            && is_number(part(4 + joint), 1, 12)
+            && is_number(part(6 + 2 * joint), 1, 31)
+            && !rest.get(8 + 2 * joint).is_some_and(u8::is_ascii_digit)
+    };
+    8 * (0..value.len()).filter(|&at| date_at(at)).count()
+}
+
 /// A token whose words keep it from looking random.
 fn is_wordy_token(value: &[u8], shape: &Shape, notation: Notation) -> bool {
     let token = |byte: &u8| is_word_byte(*byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~');
@@ -107,7 +141,7 @@ fn is_wordy_token(value: &[u8], shape: &Shape, notation: Notation) -> bool {
     };
     let method = METHODS.iter().any(|method| value.to_ascii_lowercase().starts_with(method.as_bytes()));
     literal
-        && has_token_digits(shape)
+        && is_token_of_words(value, shape)
         && value.iter().all(token)
         && !method
         && !is_path_or_expression(value)

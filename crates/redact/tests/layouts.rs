@@ -105,6 +105,10 @@ fn the_second_of_a_pair_is_a_password() {
         "auth=(\"user\", \"<password>\")",
         "auth = (\"read\", \"write\")",
         "credentials: ['include', 'same-origin']",
+        "auth: ['basic', 'oauth1a']",
+        "auth = [\"hmac2go\", \"oauth2\"]",
+        "credentials = [\"id_rsa\", \"id_ed25519\"]",
+        "auth = load[\"id_rsa\", \"id_ed25519\"]",
         "auth=(\"user\", os.environ[\"PASSWORD\"])",
     ]);
 }
@@ -274,4 +278,24 @@ fn a_token_may_say_that_it_is_not_real() {
         "token: CancellationTokenSource2024",
         "token = identifier_of_row_1234",
     ]);
+}
+
+#[test]
+fn names_of_things_with_a_year_or_a_number_are_shown() {
+    check_shown(&[
+        "REPORT_KEY = \"sales-report-2024-q4\"",
+        "const STORAGE_KEY = \"myapp-settings-v20240115\";",
+        "STORAGE_KEY = \"myapp-settings-2024-01-15\"",
+        "sessionKey: \"checkout-draft-2024\"",
+        "{\"token\": \"function_declaration_0012\"}",
+        "it is given as Bearer my-service-account-2024 to all\n",
+        "Authorization: my-service-account-2024\n",
+    ]);
+    for secret in ["my-service-fake-2024", "myapp-20240115-20991399", "service-account-12345678"] {
+        check(
+            &["STORAGE_KEY = \"§\"", "{\"token\": \"§\"}", "use Bearer § now", "Authorization: Bearer §\n"],
+            secret,
+        );
+    }
+    check(&["Authorization: Bearer §\n"], "my-service-account-2024");
 }
