@@ -1,6 +1,12 @@
 //! Whether a line of a log reports an error, or only mentions the word. The lines around a report belong to it.
 
+use crate::goal::clip;
 use crate::logs::{ERROR_WORDS, find_word};
+
+/// Only this much of a line is read, as of a line of a large text, and so much on either side of the word. Without limits, a line
+/// of nothing but such words takes the square of its length.
+const LINE_BYTES: usize = 4 * 1024;
+const SIDE_BYTES: usize = 64;
 
 /// What names the level of a message, before the word: `severity: error`, `level error`.
 const LEVEL_NAMES: [&str; 7] = ["level", "lvl", "severity", "loglevel", "status", "type", "priority"];
@@ -14,7 +20,7 @@ const HAPPENED_BEHIND: [&str; 6] = ["occurred", "occured", "caught", "thrown", "
 /// Between a word of `HAPPENED_BEFORE` and the error: `failed with an error`.
 const BETWEEN: [&str; 9] = ["a", "an", "the", "with", "by", "due", "to", "of", "unknown"];
 /// Before the word, these deny the error.
-const ABSENT_BEFORE: [&str; 6] = ["0", "no", "without", "any", "not", "non"];
+const ABSENT_BEFORE: [&str; 5] = ["no", "without", "any", "not", "non"];
 /// As its value, these deny the error: `errors: 0`, `"error":null`.
 const ABSENT_VALUES: [&str; 6] = ["0", "none", "null", "nil", "false", "undefined"];
 
@@ -24,13 +30,17 @@ const ABSENT_VALUES: [&str; 6] = ["0", "none", "null", "nil", "false", "undefine
 /// `level=error`, `"level":"error"`, `<error>`, `Error 2013`, `raised an exception`; but not `func parse() error {` in a listing, nor
 /// `0 errors` or `error_count=0`.
 pub(crate) fn reports_error(line: &str) -> bool {
+    let line = clip(line, LINE_BYTES);
     let bytes = line.as_bytes();
+    let first_letter = line.find(|letter: char| !letter.is_ascii_whitespace()).unwrap_or(line.len());
     let mut from = 0;
     while let Some((at, length)) = find_word(&bytes[from..], &ERROR_WORDS) {
         let (start, end) = (from + at, from + at + length);
         // The word and what it is found in are ASCII, so both are boundaries of characters.
-        let (before, word, behind) = (&line[..start], &line[start..end], &line[end..]);
-        if !is_absent(before, behind) && is_report(before, word, behind) {
+        let before = &line[line.ceil_char_boundary(start.saturating_sub(SIDE_BYTES))..start];
+        let (word, behind) = (&line[start..end], clip(&line[end..], SIDE_BYTES));
+        let is_first = start == first_letter;
+        if !is_absent(before, behind) && (is_first || is_report(before, word, behind)) {
             return true;
         }
         from = end;
@@ -41,10 +51,8 @@ pub(crate) fn reports_error(line: &str) -> bool {
 fn is_report(before: &str, word: &str, behind: &str) -> bool {
     let upper_case = word.bytes().all(|byte| byte.is_ascii_uppercase());
     let followed_by_sign = behind.starts_with([':', '[', '!']);
-    let first_word = before.trim_ascii().is_empty();
     upper_case
         || followed_by_sign
-        || first_word
         || word.eq_ignore_ascii_case("traceback")
         || is_level(before, behind)
         || is_value_of_key(behind)
@@ -54,27 +62,40 @@ fn is_report(before: &str, word: &str, behind: &str) -> bool {
 
 /// `0 errors`, `no errors found`, `without error`, `error_count=0`, `Errors: 0`, `"error":null`, `error=""`
 fn is_absent(before: &str, behind: &str) -> bool {
-    if before.ends_with([' ', '\t', '-', '\u{a0}'])
-        && is_one_of(last_word(before.trim_end_matches('-')), &ABSENT_BEFORE)
-    {
-        return true;
+    if before.ends_with([' ', '\t', '-', '\u{a0}']) {
+        let last = last_word(before.trim_end_matches('-'));
+        // Before one error, `0` is the number of a worker or of a second: `rank 0 error: …`.
+        let has_plural = behind.starts_with(['s', 'S']) || behind.starts_with("(s)");
+        if is_one_of(last, &ABSENT_BEFORE) || last == "0" && has_plural {
+            return true;
+        }
     }
     let rest = behind.trim_start_matches(|letter: char| {
         letter.is_ascii_alphabetic() || matches!(letter, '_' | '-' | '"' | '\'')
     });
+    let is_json_key = behind[..behind.len() - rest.len()].ends_with('"');
     let rest = rest.trim_ascii_start();
     let Some(value) = rest.strip_prefix([':', '=']) else { return false };
     let value = value.trim_start_matches(['=', ' ', '\t']);
     let bare = value.trim_start_matches(['"', '\'']);
-    if value.len() > bare.len() + 1 || value.starts_with("[]") || value.starts_with("{}") {
+    if is_empty(value) {
         return true;
     }
     let word = first_word(bare);
-    // `error: null pointer` is a message, and `errors=0 warnings=2` a count.
+    let after = &bare[word.len()..];
+    // `error: null pointer` is a message, `error: null` a whole one, and `errors=0 warnings=2` a count.
     let is_count = rest.starts_with('=') || behind.starts_with(['s', 'S', '_']);
-    let ends = bare[word.len()..].starts_with(|letter: char| !letter.is_ascii_whitespace())
-        || bare[word.len()..].trim_ascii().is_empty();
-    is_one_of(word, &ABSENT_VALUES) && (ends || is_count)
+    let is_member = after.starts_with([',', '}', ']']);
+    let ends =
+        after.trim_ascii().is_empty() || after.starts_with(|letter: char| !letter.is_ascii_whitespace());
+    is_one_of(word, &ABSENT_VALUES) && (is_count || is_member || is_json_key && ends)
+}
+
+/// `""`, `''`, `[]`, `{}`, but not `"'utf-8' codec can't decode"`.
+fn is_empty(value: &str) -> bool {
+    ["\"\"", "''", "[]", "{}"].iter().filter_map(|empty| value.strip_prefix(empty)).any(|after| {
+        !after.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '"' | '\''))
+    })
 }
 
 /// `[error]`, `<error>`, `|error|`, `level=error`, `"level":"error"`, `severity: error`
@@ -195,6 +216,13 @@ mod tests {
             "error: no such file or directory",
             "error: null pointer",
             "12:00:01 division by zero error: aborted",
+            "worker 0 ERROR: connection lost",
+            "rank 0 error: segfault",
+            "10:00:05.0 ERROR db lost",
+            "error: \"'utf-8' codec can't decode\"",
+            "{\"error\": \"'id' is required\"}",
+            "Error: undefined",
+            "error: null",
         ] {
             assert!(reports_error(line), "{line}");
         }
@@ -215,10 +243,31 @@ mod tests {
             "12:02:00 GET /error/page.html 200",
             "12:02:00 loaded error_pages.conf",
             "catch (error) {",
+            "0 error(s)",
+            "10:00:05 done: 0 exceptions",
+            "{\"error\": null}",
+            "{\"error\": \"none\", \"n\": 5}",
+            "{ error: null, data: [] }",
+            "errors: none",
             "Result<Vec<u8>, Box<dyn Error>>",
             "é",
         ] {
             assert!(!reports_error(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_the_start_of_a_line_and_what_is_beside_the_word_is_read() {
+        // With the whole line on either side of each word, this takes minutes.
+        assert!(!reports_error(&format!("x{}", "error".repeat(390_000))));
+        assert!(reports_error(&format!("{}error: lost", "x ".repeat(2000))));
+        assert!(!reports_error(&format!("{}error: lost", "x ".repeat(2100))));
+        // Far spaces do not make it the first word, and far characters are not cut.
+        assert!(!reports_error(&format!("x{}error", " ".repeat(100))));
+        assert!(reports_error(&format!("{}error", " ".repeat(100))));
+        for spaces in 0..4 {
+            let text = format!("{}{}error{}", "é名".repeat(40), " ".repeat(spaces), "é名".repeat(40));
+            assert!(!reports_error(&text));
         }
     }
 }
