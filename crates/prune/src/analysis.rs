@@ -76,13 +76,18 @@ impl<'a> TextAnalysis<'a> {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
         propagation::propagate(&mut scores, kind, &analysis.lines, &analysis.attributes, &analysis.document);
-        analysis.settle_records(goal, &mut scores);
+        analysis.settle_records(goal, &mut scores, interrupted)?;
         analysis.scores = scores;
         Ok(analysis)
     }
 
     /// Lets the records of a listing decide about their lines, if the text is a listing.
-    fn settle_records(&self, goal: &str, scores: &mut [f32]) {
+    fn settle_records(
+        &self,
+        goal: &str,
+        scores: &mut [f32],
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<(), EngineError> {
         let want = Want::read(goal);
         // What an agent says about a task mentions tests without asking for their results.
         let is_question = !want.is_long && !self.goal.intents.contains(&Intent::Task);
@@ -97,13 +102,13 @@ impl<'a> TextAnalysis<'a> {
             index: &self.index,
             want: &want,
         };
-        answers::rows::raise(&rows, scores);
+        answers::rows::raise(&rows, scores, interrupted)?;
         let records = Records::read(&self.lines);
         let is_filled = |line: usize| !self.attributes.blank[line];
         let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();
         let share = if self.kind == TextKind::Logs { LISTING_SHARE } else { LISTING_SHARE_OF_OTHERS };
         if records.list.is_empty() || (records.lines(is_filled) as f32) < share * filled as f32 {
-            return;
+            return Ok(());
         }
         let inputs = AnswerInputs {
             lines: &self.lines,
@@ -114,6 +119,7 @@ impl<'a> TextAnalysis<'a> {
             records: &records,
         };
         answers::settle(&inputs, scores);
+        Ok(())
     }
 
     /// Measures a text without scoring it: the input of the network, for training.

@@ -4,11 +4,11 @@
 //! They also stay if the goal asks for a row and no row has a word of it: then it is unknown which one is meant.
 
 use super::DOUBT_SHARE;
-use crate::DEFAULT_THRESHOLD;
 use crate::comparison::Comparison;
 use crate::goal::Goal;
-use crate::index::Index;
+use crate::index::{Hit, Index};
 use crate::want::Want;
+use crate::{DEFAULT_THRESHOLD, EngineError};
 use tamis_text::TextKind;
 
 /// Fewer lines of one form are no table.
@@ -29,10 +29,14 @@ pub(crate) struct RowInputs<'a> {
 }
 
 /// Raises the rows, and in logs the lines with numbers, that may be what the goal asks for. Nothing is lowered.
-pub(crate) fn raise(inputs: &RowInputs<'_>, scores: &mut [f32]) {
+pub(crate) fn raise(
+    inputs: &RowInputs<'_>,
+    scores: &mut [f32],
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), EngineError> {
     // An agent's task compares things that need not be in this text.
     if inputs.want.is_long || inputs.goal.is_overheard || inputs.goal.terms.is_empty() {
-        return;
+        return Ok(());
     }
     let comparison = inputs.want.comparison;
     let tables = tables(inputs.lines);
@@ -42,7 +46,10 @@ pub(crate) fn raise(inputs: &RowInputs<'_>, scores: &mut [f32]) {
     let mut keep = |line: usize| {
         scores[line] = scores[line].max(DEFAULT_THRESHOLD + DOUBT_SHARE * scores[line]);
     };
-    for table in &tables {
+    for (number, table) in tables.iter().enumerate() {
+        if number % 256 == 0 && interrupted() {
+            return Err(EngineError::Interrupted);
+        }
         let stays = match comparison {
             Some(Comparison::Numbers) => inputs.kind == TextKind::Logs || table.has_rule || is_table,
             Some(Comparison::Records) => is_table,
@@ -55,20 +62,29 @@ pub(crate) fn raise(inputs: &RowInputs<'_>, scores: &mut [f32]) {
     if comparison == Some(Comparison::Numbers) && inputs.kind == TextKind::Logs {
         (0..inputs.lines.len()).filter(|&line| has_amount(clip(inputs.lines[line]))).for_each(keep);
     }
+    Ok(())
 }
 
 /// Whether a word of the goal is in some rows of a table.
 fn selects(inputs: &RowInputs<'_>, table: &Table) -> bool {
     let mut rows = vec![0usize; inputs.goal.terms.len()];
     let mut last = vec![usize::MAX; rows.len()];
-    for hit in &inputs.index.hits {
+    for hit in hits_below_names(&inputs.index.hits, table) {
         let (term, line) = (hit.term as usize, hit.line as usize);
-        if table.first < line && line <= table.last && term < rows.len() && last[term] != line {
+        if term < rows.len() && last[term] != line {
             rows[term] += 1;
             last[term] = line;
         }
     }
     rows.iter().any(|&rows| rows > 0 && rows as f32 <= MOST_NAMED * table.count() as f32)
+}
+
+/// The hits in the rows of a table but its first. Hits are in the order of their lines, so a text of many tables is not read
+/// again for each of them.
+fn hits_below_names<'a>(hits: &'a [Hit], table: &Table) -> &'a [Hit] {
+    let from = hits.partition_point(|hit| hit.line as usize <= table.first);
+    let rest = &hits[from..];
+    &rest[..rest.partition_point(|hit| hit.line as usize <= table.last)]
 }
 
 /// Neighbouring lines with the same separator between columns.
@@ -226,6 +242,38 @@ fn clip(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_hit_is_read_for_one_table_only() {
+        const TABLES: usize = 20_000;
+        let text: String = (0..TABLES)
+            .map(|table| format!("name,balance\nann,{table}\nbob balance,2\neve,3\nbalance {table}\n"))
+            .collect();
+        let lines: Vec<&str> = text.lines().collect();
+        let goal = Goal::read("which balance has bob");
+        let index = Index::read(&text, &lines, &goal, &|| false).expect("it is not interrupted");
+        let tables = tables(&lines);
+        assert_eq!(tables.len(), TABLES);
+        let read: usize = tables.iter().map(|table| hits_below_names(&index.hits, table).len()).sum();
+        // Those in the names and between the tables are not read.
+        assert_eq!((read, index.hits.len()), (2 * TABLES, 4 * TABLES));
+        let hits = hits_below_names(&index.hits, &tables[7]);
+        assert!(hits.iter().all(|hit| hit.line == 7 * 5 + 2), "{hits:?}");
+    }
+
+    #[test]
+    fn tables_are_left_when_interrupted() {
+        let text = "name,balance\nann,1\nbob,2\neve,3\n".repeat(10);
+        let lines: Vec<&str> = text.lines().collect();
+        let goal = Goal::read("which balance has bob");
+        let index = Index::read(&text, &lines, &goal, &|| false).expect("it is not interrupted");
+        let want = Want::read("which balance has bob");
+        let inputs =
+            RowInputs { kind: TextKind::Logs, lines: &lines, goal: &goal, index: &index, want: &want };
+        let mut scores = vec![0.0; lines.len()];
+        assert!(matches!(raise(&inputs, &mut scores, &|| true), Err(EngineError::Interrupted)));
+        assert!(raise(&inputs, &mut scores, &|| false).is_ok());
+    }
 
     #[test]
     fn amounts_are_told_from_times_and_names() {
