@@ -33,7 +33,7 @@ const EXTREMES: &[&str] = &[
 #[rustfmt::skip]
 const GERMAN_EXTREMES: &[&str] = &[
     "höchst", "niedrigst", "größt", "kleinst", "längst", "kürzest", "schnellst", "langsamst", "meist", "wenigst", "ältest", "neuest", "jüngst",
-    "teuerst", "billigst", "günstigst", "best", "schlechtest", "schwerst", "leichtest", "größte", "tiefst", "heißest", "kältest",
+    "teuerst", "billigst", "günstigst", "best", "schlechtest", "schwerst", "leichtest", "tiefst", "heißest", "kältest",
 ];
 
 /// Comparatives: with "than", or in a question such as "which is faster".
@@ -69,6 +69,14 @@ const NOT_EXTREME_AFTER_MOST: &[&str] = &[
 ];
 const NOT_EXTREME_AFTER_LEAST: &[&str] = &["one", "once", "a", "an"];
 const NOT_EXTREME_AFTER_TOP: &[&str] = &["level", "of", "left", "right"];
+/// These are also what parts of code are called: "the sum function", "the top module". But "max file size" is a number.
+#[rustfmt::skip]
+const NAMES_IN_CODE: &[&str] = &[
+    "average", "bottom", "max", "maximum", "median", "min", "minimum", "peak", "percentile", "sum", "top", "total", "totals", "zero",
+];
+const PARTS_OF_CODE: &[&str] = &["function", "module", "file", "class", "method"];
+const MEASURES: &[&str] =
+    &["size", "sizes", "length", "count", "counts", "time", "times", "duration", "calls", "coverage"];
 const NOT_EXTREME_AFTER_BEST: &[&str] = &["way", "practice", "practices", "place", "approach"];
 
 /// Words for what is absent, for one end of a list, and for much or little of something.
@@ -100,7 +108,10 @@ pub(crate) fn comparison(question: &str, words: &[String]) -> Option<Comparison>
                 "best" => NOT_EXTREME_AFTER_BEST,
                 _ => &[],
             };
-            return !exceptions.contains(&after);
+            let names_code = NAMES_IN_CODE.contains(&found)
+                && PARTS_OF_CODE.contains(&after)
+                && !MEASURES.contains(&word(at + 2));
+            return !exceptions.contains(&after) && !names_code;
         }
         // "What does it mean" asks for no number.
         found == "mean" && before == "the"
@@ -108,7 +119,8 @@ pub(crate) fn comparison(question: &str, words: &[String]) -> Option<Comparison>
             || COMPARATIVES.contains(&found) && before != "no" && (compares_two || asks_for_one)
             || COMPARATIVES_WITH_THAN.contains(&found) && compares_two
             || BOUNDS.contains(&found) && is_number(after)
-            || is_german_extreme(found)
+            // "Wie geht das am besten" asks for a way.
+            || is_german_extreme(found) && (before, found) != ("am", "besten")
             || EXTREMES_OF_TWO_WORDS
                 .iter()
                 .any(|(first, second)| first.contains(&before) && second.contains(&found))
@@ -124,14 +136,18 @@ fn is_german_extreme(word: &str) -> bool {
     ["e", "en", "er", "es", "em"]
         .iter()
         .filter_map(|ending| word.strip_suffix(ending))
-        .any(|stem| GERMAN_EXTREMES.contains(&stem) && stem != "best")
+        .any(|stem| GERMAN_EXTREMES.contains(&stem))
 }
 
-/// `> 500`, `balance<0`, `>= 1.5`
+/// `> 500`, `balance<0`, `>= 1.5`, but not `-> 5` and `=> 5`
 fn has_sign(question: &str) -> bool {
     question.match_indices(['<', '>']).any(|(at, sign)| {
         let rest = question[at + sign.len()..].trim_start_matches(['=', ' ']);
-        rest.trim_start_matches(['-', '$', '€', '£']).starts_with(|letter: char| letter.is_ascii_digit())
+        let is_arrow = sign == ">" && question[..at].ends_with(['-', '=']);
+        !is_arrow
+            && rest
+                .trim_start_matches(['-', '$', '€', '£'])
+                .starts_with(|letter: char| letter.is_ascii_digit())
     })
 }
 
@@ -163,6 +179,20 @@ mod tests {
             ("which customer has no orders", Some(Records)),
             ("who logged in last", Some(Records)),
             ("which pods are not running?", Some(Records)),
+            ("welches Paket ist das größte", Some(Numbers)),
+            ("wer hat den größten Ordner", Some(Numbers)),
+            ("welches Modell hat den besten Wert", Some(Numbers)),
+            ("wie behebe ich den Absturz am besten", None),
+            ("balance >= 5", Some(Numbers)),
+            ("where is x -> 5 set", None),
+            ("the arm x => 5", None),
+            ("which commit changed the sum function", None),
+            ("where is the total method", None),
+            ("fix the top module", None),
+            ("what does the max class do", None),
+            ("what is the max file size", Some(Numbers)),
+            ("which is the longest function", Some(Numbers)),
+            ("sum of all orders", Some(Numbers)),
             ("what is the most likely cause", None),
             ("the service is running and takes up more memory", None),
             ("fails at least once", None),
