@@ -70,6 +70,45 @@ pub(super) fn find(text: &[u8], at: usize) -> Columns {
     columns
 }
 
+/// The row of names of the table that the line around `at` is in, if one of its columns has secrets: the first line above
+/// that has as many cells as the line at `at`. Also where that line begins.
+pub(super) fn names_above(text: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
+    let line_before = |end: usize| memchr::memrchr(b'\n', &text[..end]).map_or(0, |newline| newline + 1)..end;
+    let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+    let line = line_before(end);
+    let row = &text[line.clone()];
+    if row.len() >= ROW_REACH {
+        return None;
+    }
+    [b'|', b'\t', b';', b','].into_iter().filter(|separator| row.contains(separator)).find_map(|separator| {
+        let count = count_cells(row, separator);
+        let (mut first, mut start, mut misfits) = (None, line.start, 0);
+        while start > 0 && misfits < MOST_MISFITS {
+            let line = line_before(start - 1);
+            start = line.start;
+            let row = &text[line.clone()];
+            if is_blank(row, separator) {
+                break;
+            }
+            let fits = row.len() < ROW_REACH && count_cells(row, separator) == count;
+            misfits = if fits || is_rule(row) { 0 } else { misfits + 1 };
+            first = if fits { Some(line) } else { first };
+        }
+        let is_of_names = |names: &Range<usize>| {
+            kinds_of(&text[names.clone()]).is_some_and(|(of_names, _)| of_names == separator)
+        };
+        first.filter(is_of_names).map(|names| (names, line.start))
+    })
+}
+
+fn count_cells(row: &[u8], separator: u8) -> usize {
+    match memchr::memchr(b'"', row) {
+        // Bars at both ends are no cells, but all rows have them.
+        Some(_) if separator != b'|' => cells(row, separator).len(),
+        _ => memchr::memchr_iter(separator, row).count() + 1,
+    }
+}
+
 fn is_blank(row: &[u8], separator: u8) -> bool {
     row.trim_ascii().is_empty() && !row.contains(&separator)
 }

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::{Redacted, Redactor};
+use crate::{Redacted, Redactor, columns};
 
 /// Bytes on either side of an excerpt that are redacted with it, so that a secret at its edge is seen whole. The longest
-/// secret, a private key, has a few thousand.
+/// secret, a private key, has a few thousand. Only a table is longer, whose names are added.
 const MARGIN: usize = 16 << 10;
+/// In a longer text, the names of a table's columns are not looked for above an excerpt.
+const LONGEST_WITH_TABLES: usize = 4 << 20;
 /// Members of an array or object that are shown when it is shortened.
 const MAX_MEMBERS: usize = 40;
 
@@ -38,13 +40,22 @@ pub fn excerpt_around(text: &str, at: usize, before: usize, max_chars: usize) ->
     let last = text.floor_char_boundary(at.saturating_add(reach));
     let from = text.floor_char_boundary(first.saturating_sub(MARGIN));
     let to = text.floor_char_boundary(last.saturating_add(MARGIN));
+    // A secret in a column is known by a name that may be far above.
+    let table = (0 < from && text.len() <= LONGEST_WITH_TABLES)
+        .then(|| columns::names_above(text.as_bytes(), from))
+        .flatten();
+    let (from, seen) = match table {
+        Some((names, row)) => (row, Cow::Owned(format!("{}\n{}", &text[names], &text[row..to]))),
+        None => (from, Cow::Borrowed(&text[from..to])),
+    };
+    let start = seen.len() - (to - from);
     // Beyond `first` and `last` the margin is incomplete, unless the text ends there.
     let mut places = [
-        if from == 0 { 0 } else { first - from },
-        at - from,
-        if to == text.len() { to - from } else { last - from },
+        if from == 0 { 0 } else { start + first - from },
+        start + at - from,
+        start + if to == text.len() { to - from } else { last - from },
     ];
-    let redacted = Redactor::standard().redact_and_map(&text[from..to], &mut places);
+    let redacted = Redactor::standard().redact_and_map(&seen, &mut places);
     let [first, at, last] = places;
     if redacted.len() == last && from == 0 && end_of_chars(&redacted, max_chars) == last {
         return (Redacted(redacted.into_owned()), at);

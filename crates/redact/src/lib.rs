@@ -43,7 +43,8 @@ pub use searchable::{searchable_bytes, with_marks};
 /// How every mark begins.
 const MARK: &str = "[redacted:";
 
-/// No finder looks further than this from its keyword.
+/// No finder looks further than this from its keyword, except that of tables: it reads on to the table's end, so one scan of
+/// the whole text finds all rows, and nothing is left for the scans near marks.
 const NEIGHBOURHOOD: usize = 4096;
 
 /// How often a text is scanned again.

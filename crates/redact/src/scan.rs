@@ -1,7 +1,7 @@
 //! One pass over a text: an Aho-Corasick automaton finds keywords, and the finders of each keyword look around it.
 //!
-//! Finders look a few thousand bytes ahead at most, and keywords inside what is already hidden are skipped, so the time is
-//! linear in the length of any text.
+//! Finders look a few thousand bytes ahead at most, a table is read to its end but only once, and keywords inside what is
+//! already hidden are skipped, so the time is linear in the length of any text.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -310,7 +310,8 @@ impl Scan<'_> {
         true
     }
 
-    /// Whether one of the last edits covers the place. Finders do not look far ahead, so only the last few can.
+    /// Whether one of the last edits covers the place. Finders do not look far ahead, so only the last few can; where a table
+    /// was read ahead, a keyword inside it costs a look around, and edits that overlap become one.
     fn is_hidden(&self, at: usize) -> bool {
         self.edits.iter().rev().take(8).any(|edit| edit.range.contains(&at))
     }

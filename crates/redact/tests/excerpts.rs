@@ -87,3 +87,33 @@ fn long_json_is_cut_at_its_texts() {
     assert!(shorten(many).to_string().chars().count() <= 202);
     assert_eq!(*shorten(json!({"a": 1})), json!({"a": 1}));
 }
+
+#[test]
+fn a_row_far_below_the_names_of_its_table_is_redacted() {
+    for (names, row) in [
+        ("user,password,role", "bob@,hunter@!,admin"),
+        ("| user | note | password |\n| --- | --- | --- |", "| bob@ | \"x\" | hunter@! |"),
+        ("user\tpassword", "bob@|x\thunter@!"),
+        ("user, password", "bob@, hunter@!"),
+        ("user,note,password", "bob@,\"a, b\",hunter@!"),
+    ] {
+        let rows: String = (0..9000)
+            .map(|number| match number {
+                3000 => "odd\n".to_owned(),
+                5000 => row.replace('@', "_needle") + "\n",
+                _ => row.replace('@', &number.to_string()) + "\n",
+            })
+            .collect();
+        let text = format!("before\n\n{names}\n{rows}\nafter");
+        let place = text.find("bob_needle").expect("it is in the text");
+        let (shown, at) = excerpt_around(&text, place, 75, 300);
+        assert!(shown[at..].starts_with("bob_needle"), "{shown}");
+        assert!(!shown.contains("hunter") && shown.contains("[redacted:password]"), "{shown}");
+        assert!(!shown.contains("user"), "{shown}");
+        assert!(shown.starts_with('…') && shown.ends_with('…') && shown.chars().count() == 300, "{shown}");
+    }
+    // Other tables are shown as they are.
+    let rows = "bob,hunter2!,admin\n".repeat(9000);
+    let (shown, _) = excerpt_around(&format!("user,comment,role\n{rows}"), 90_000, 75, 300);
+    assert!(shown.contains("hunter2!"), "{shown}");
+}
