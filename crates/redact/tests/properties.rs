@@ -107,8 +107,8 @@ proptest! {
     #![proptest_config(config(512))]
 
     #[test]
-    fn any_table_is_redacted_without_a_panic(text in table()) {
-        prop_assert_eq!(line_count(&redact(&text)), line_count(&text));
+    fn any_table_is_redacted_once_without_a_panic(text in table()) {
+        holds(&text)?;
     }
 
     #[test]
