@@ -173,9 +173,9 @@ fn a_folder_that_is_not_there_is_refused_at_once() {
         assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
     }
     // Notes of former work may be missing: the code is there.
-    let mut command = shop.tamis(&["locate", "checkout"]);
+    let mut command = shop.tamis(&["analyze", "a"]);
     let ran = finish(command.env("TAMIS_THOUGHTS", "/nowhere"), b"");
-    assert!(ran.stderr.contains("/nowhere does not exist and was not searched"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("note: /nowhere does not exist and was not searched."), "{}", ran.stdout);
 }
 
 #[test]
