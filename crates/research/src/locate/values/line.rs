@@ -43,7 +43,7 @@ pub(super) fn value_strength(line: &str, form: ValueForm) -> f64 {
     }
     let mut is_named = false;
     each_word(text, |word, _| {
-        is_named |= matches!(word, "default" | "defaults" | "max" | "maximum" | "min" | "minimum")
+        is_named |= matches!(word, "default" | "defaults" | "max" | "maximum" | "min" | "minimum");
     });
     if is_named && gives { NAMED } else { 0.0 }
 }
