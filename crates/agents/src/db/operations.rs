@@ -34,6 +34,12 @@ pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> r
     Ok(())
 }
 
+/// As if every operation had begun this many milliseconds earlier.
+#[cfg(test)]
+pub(crate) fn begin_operations_earlier(connection: &Connection, milliseconds: i64) -> rusqlite::Result<()> {
+    connection.execute("UPDATE operations SET begun_at = begun_at - ?1", [milliseconds]).map(drop)
+}
+
 pub(crate) fn operation(connection: &Connection, operation: i64) -> rusqlite::Result<Operation> {
     let sql = "SELECT * FROM operations WHERE id = ?1";
     connection.prepare_cached(sql)?.query_row([operation], read_operation)

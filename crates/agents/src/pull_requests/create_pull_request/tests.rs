@@ -345,9 +345,7 @@ fn a_pull_request_is_looked_for_during_an_hour() {
         stage.github.requests().len() - requests
     };
     assert_eq!([searches(), searches()], [1, 1]);
-    stage.write(|connection| {
-        connection.execute("UPDATE operations SET begun_at = begun_at - 3600001", []).map(drop)
-    });
+    stage.write(|connection| db::begin_operations_earlier(connection, 3_600_001));
     assert_eq!([searches(), searches()], [1, 0], "once more, and then no longer");
 }
 
