@@ -506,6 +506,25 @@ fn with_element(text: &str, event: &str) -> Option<String> {
     Some(format!("{}{{\"matcher\": \"mine\"}}{comma}{}", &text[..start], &text[start..]))
 }
 
+/// A comma inside of the user's element says nothing about the array around it.
+#[test]
+fn no_comma_is_left_where_there_was_none() {
+    for text in [
+        "{\"hooks\": {\"PostToolUse\":[{\n  \"matcher\": \"*\", // note\n  \"hooks\": [],\n}\n\n]}, \"z\": 1}",
+        "{\n  \"hooks\": {\n    \"Stop\": [\n      1,\n    ]\n  }\n}\n",
+        "{\n  \"a\": [\n    1,\n  ]\n}\n",
+        "{\n  \"a\": [\n    1\n  ],\n}\n",
+        "{\n  \"hooks\": {\n    \"PostToolUse\": [\n      1,\n    ],\n  },\n}\n",
+    ] {
+        let world = World::new();
+        world.write(CLAUDE, text);
+        world.add_parts(SetupClient::ClaudeCode, SetupScope::User, HOOKS);
+        world.write(CLAUDE, &format!("// user's\n{}", world.read(CLAUDE)));
+        assert!(!world.remove());
+        assert_eq!(bare(&world.read(CLAUDE)), bare(&format!("// user's\n{text}")));
+    }
+}
+
 proptest! {
     /// Whatever the settings were, they come back, and what the user adds meanwhile stays.
     #[test]

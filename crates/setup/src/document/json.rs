@@ -24,7 +24,57 @@ pub(super) fn get(text: &str, keys: &[String]) -> Result<Option<serde_json::Valu
     Ok(object.and_then(|object| object.get(last)).and_then(|entry| entry.to_serde_value()))
 }
 
+/// Where the container that the entry is added to has no comma before its closing bracket, it gets none: strict parsers refuse it, and
+/// it would stay when the entry goes.
 pub(super) fn with(text: &str, entry: &Entry) -> Result<String, DocumentError> {
+    let added = with_in_style(text, entry)?;
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    let (Some(deepest), Some(value)) = (deepest_container(&text[mark..], entry), ast(&added[mark..])) else {
+        return Ok(added);
+    };
+    let comma = containers(&value, entry).and_then(|around| {
+        let Container { members, at, .. } = around.get(deepest.depth)?;
+        comma_after(&added[mark..], members[*at].end).filter(|_| *at + 1 == members.len())
+    });
+    Ok(match comma.filter(|_| !deepest.ends_with_comma) {
+        Some(at) => [&added[..mark + at], &added[mark + at + 1..]].concat(),
+        None => added,
+    })
+}
+
+/// The innermost object or array around an entry that a text has.
+struct Deepest {
+    /// How many are around it.
+    depth: usize,
+    ends_with_comma: bool,
+}
+
+fn deepest_container(text: &str, entry: &Entry) -> Option<Deepest> {
+    let root = ast(text)?;
+    let ends = |last: Option<usize>| last.is_some_and(|end| comma_after(text, end).is_some());
+    let (mut value, mut deepest) = (&root, None);
+    for (depth, key) in entry.keys.iter().enumerate() {
+        let Some(object) = value.as_object() else { return deepest };
+        let last = object.properties.last().map(|property| property.range.end);
+        deepest = Some(Deepest { depth, ends_with_comma: ends(last) });
+        match object.properties.iter().find(|property| property.name.as_str() == key) {
+            Some(property) => value = &property.value,
+            None => return deepest,
+        }
+    }
+    if let Some(array) = value.as_array().filter(|_| entry.is_element) {
+        let last = array.elements.last().map(|element| element.range().end);
+        deepest = Some(Deepest { depth: entry.keys.len(), ends_with_comma: ends(last) });
+    }
+    deepest
+}
+
+fn ast(text: &str) -> Option<Value<'_>> {
+    jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok()?.value
+}
+
+/// With trailing commas where the rest of the file has them.
+fn with_in_style(text: &str, entry: &Entry) -> Result<String, DocumentError> {
     let (mark, root) = parse(text)?;
     object_of(&root)?;
     let mut object = root.object_value_or_set();
