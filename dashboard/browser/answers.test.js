@@ -22,6 +22,8 @@ before(async () => {
     for (let call = 0; call < 5; call += 1) log.call('Read', { file_path: `/srv/shop/${call}.rs` }, `fn part_${call}() {}`, { context: 20_000 + call * 1_000 })
     log.say('Read.', { context: 30_000, output: 100 }).write()
   }
+  // The first page is of a session, which must be in the index.
+  world.run('trace', 'sessions')
   await world.serve()
   writeFileSync(join(world.work, 'long.log'), Array.from({ length: LINES }, (_, index) => lineOf(index + 1)).join('\n'))
   prune = /prn_[A-Za-z0-9_]+/.exec(world.run('prune', 'long.log', '--goal', 'what did worker 3000 do'))[0]
