@@ -126,7 +126,7 @@ impl Kind for TextList {
     }
 }
 
-/// A path that whoever uses it completes: it names the same file whichever folder a process runs in.
+/// A path that may be relative to the data folder, so that it names the same file in every process.
 pub(crate) struct PathInDataFolder;
 
 impl Kind for PathInDataFolder {

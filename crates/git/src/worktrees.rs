@@ -194,8 +194,8 @@ impl Repository {
         Ok(self.worktrees()?.into_iter().find(|worktree| !worktree.main && settled(&worktree.path) == path))
     }
 
-    /// Refuses a path and a branch where there is something already, whoever made it. An interrupted call of ours is undone
-    /// before its names are used again, so whatever is found here is somebody else's.
+    /// Refuses a path or a branch that exists. Interrupted calls are undone before their names are used again, so an existing one
+    /// belongs to somebody else.
     pub fn check_free(&self, path: &Path, branch: &BranchName) -> Result<()> {
         if let Some(tip) = self.branch_tip(branch)? {
             return Err(branch_exists(branch, &tip));

@@ -90,8 +90,8 @@ impl Github {
         Ok(self.without_token(read))
     }
 
-    /// The open pull request of a branch into a base, which is made if there is none. However it fails, calling again makes no
-    /// second. Where the outcome is unclear, there may be one that nobody knows of.
+    /// Finds the open pull request of a branch into a base, or opens one. Retries never open a second one. After a failure whose
+    /// outcome is unclear, one may be open.
     pub fn ensure_pull_request(&self, new: &NewPullRequest) -> Result<Opened, GithubFailure> {
         let open = self.open_pull_request(&new.head, &new.base).map_err(GithubFailure::of_read)?;
         if let Some(pull_request) = open {

@@ -13,7 +13,7 @@ use crate::shown::ShownPlace;
 /// A name or title is kept up to here: enough for any marker, and a huge heading is not copied into every cut below it.
 const PLACE_CHARS: usize = 256;
 
-/// A cut is called repetitions if at most one line of so many resembles no line outside of it.
+/// A cut counts as repetitions if at most one in this many of its lines is unlike every line outside of it.
 pub(crate) const MOST_UNLIKE: usize = 50;
 
 /// Why a block is cut.

@@ -41,8 +41,8 @@ const PRETENDING_WORDS: &[&str] = &["example", "dummy", "fake", "sample", "mock"
 /// From how many characters on, and with how many digits, a value is taken for a token whatever its words are.
 const TOKEN_LENGTH: usize = 16;
 const TOKEN_DIGITS: usize = 4;
-/// Without a word that pretends, so many digits beside those of dates: `sales-report-2024-q4` and `settings-v20240115` are
-/// names of things.
+/// Digits, not counting those of dates, that a token of words needs if none of them is such as `fake` or `test`:
+/// `sales-report-2024-q4` and `settings-v20240115` are names of things.
 const DIGITS_OF_WORDY_TOKEN: usize = 8;
 
 /// Names of methods and encodings, which have digits as passwords do.

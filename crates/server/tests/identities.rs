@@ -170,7 +170,7 @@ async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody
     let forwarded = request("/api/call/request_review", Some("tai_work-7-a1"), &json!({}));
     let (status, body) = text(fixture.send(forwarded).await).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
-    // Whoever forwarded it finds another coordinator, or records the failure.
+    // The process that forwarded it finds another coordinator, or records the failure.
     assert_eq!(recorded().as_deref(), Some("work-7-a1 request_review COORDINATOR_UNAVAILABLE"));
 }
 

@@ -128,7 +128,7 @@ impl Coordinator {
         if let (true, Some(worktree)) = (self.has_worked(instance)?, &worktree) {
             worktree.snapshot(branch)?;
         }
-        // Before its worktree goes: whoever continues after a crash knows by it that the branch is this instance's.
+        // Held before the worktree is removed: after a crash, the hold proves that the branch is this instance's.
         let has_commits = repository.branch_tip(branch)?.is_some_and(|tip| tip != *began);
         if worktree.is_some() && has_commits && !repository.is_held(branch)? {
             repository.hold_branch(branch)?;

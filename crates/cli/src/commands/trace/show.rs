@@ -298,7 +298,7 @@ fn whole(step: &TurnStep, level: Level, session: &str) -> String {
     }
     text.push('\n');
     for (name, texts) in [
-        ("is told", &step.prompts),
+        ("prompt", &step.prompts),
         ("thinks", &step.reasoning),
         ("says", &step.messages),
         ("note", &step.notes),
