@@ -20,7 +20,10 @@ const STARTS: &[&str] = &[
     "Collecting ", "Installing ", "Doc-tests ", "failures:", "successes:", "passed", "PASSED", "FAILED", "SKIPPED", "ERROR ", "PASS ", "FAIL ",
     "✓ ", "✔ ", "✗ ", "✖ ", "× ", "❯ ", "√ ", "ok ", "not ok ", "gcc ", "cc ", "c++ ", "g++ ", "clang ", "ar ", "ranlib ", "ld ", "rm -f ",
     "CC ", "LD ", "AR ", "E   ", "> ", "--> ", "::: ", "= note:", "= help:", "note:", "help:", "Entering directory", "Leaving directory",
-    "Start ", "stack backtrace:", "note: run with",
+    "Start ", "stack backtrace:", "note: run with", "Requirement already satisfied", "Using cached ", "Attempting uninstall:", "Created wheel for ",
+    "Stored in directory: ", "checking for ", "checking whether ", "checking how ", "checking if ", "configure: ", "config.status: ", "Get:", "Hit:", "Ign:",
+    "Selecting previously unselected ", "Preparing to unpack ", "Unpacking ", "Setting up ", "Processing triggers ", "Reading package lists", "Adding system ",
+    "/bin/sh ", "/bin/bash ", "mv -f ", "install -c ", "/usr/bin/install ", "depbase=", "TASK [", "PLAY [", "changed: [", "skipping: [", "fatal: [",
 ];
 
 /// Suffixes of summary lines of test runners. Suffixes of lines about one test are in `GOOD_ENDS` and `BAD_ENDS`.
@@ -223,9 +226,15 @@ mod tests {
 
     #[test]
     fn lines_of_tools_are_recognised() {
-        for line in
-            ["tests/test_a.py::test_b PASSED [ 12%]", "test a::b ... ok", "12 |     let x = 1;", "✓ adds"]
-        {
+        for line in [
+            "tests/test_a.py::test_b PASSED [ 12%]",
+            "test a::b ... ok",
+            "12 |     let x = 1;",
+            "✓ adds",
+            "checking for gcc... gcc",
+            "Setting up libc6:amd64 (2.36-9) ...",
+            "gcc -DHAVE_CONFIG_H -I. -c -o a.o a.c",
+        ] {
             assert!(is_tool_line(line), "{line}");
         }
         for line in ["let x = 1;", "a | b", "return ok"] {

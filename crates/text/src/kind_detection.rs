@@ -2,7 +2,11 @@
 
 mod line_patterns;
 
-use self::line_patterns::{code_weight, is_heading, is_log_line, is_markdown, is_prose, starts_with_hash};
+use std::collections::HashMap;
+
+use self::line_patterns::{
+    code_weight, is_heading, is_log_line, is_markdown, is_prose, starts_with_hash, template,
+};
 use crate::TextKind;
 use crate::ansi::ESCAPE;
 use crate::build_output::{is_signature, is_tool_line};
@@ -95,6 +99,8 @@ const OUTPUT_OPENINGS: [&str; 9] =
 
 /// Enough votes to decide on their own.
 const DECISIVE: u32 = 10_000;
+/// Fewer lines that differ only in numbers may be alike by chance.
+const REPEATED: u32 = 4;
 /// Votes of a line that only a tool writes: as many as a screen of quoted source has.
 const SIGNED: u32 = 60;
 
@@ -107,6 +113,8 @@ struct Votes {
     headings: u32,
     hashes: u32,
     after_heading: bool,
+    /// How many lines have the same words and other numbers.
+    templates: HashMap<u64, u32>,
 }
 
 impl Votes {
@@ -150,6 +158,9 @@ impl Votes {
             return;
         }
         self.after_heading = false;
+        if let Some(template) = template(trimmed) {
+            *self.templates.entry(template).or_default() += 1;
+        }
         if trimmed.starts_with('#') {
             self.hashes += 1;
         }
@@ -179,7 +190,9 @@ impl Votes {
                 TextKind::Docs
             };
         }
-        if self.code == 0 && docs == 0 && lines > 3 {
+        // Only programs write line after line with other numbers.
+        let repeated: u32 = self.templates.values().filter(|&&lines| lines >= REPEATED).sum();
+        if self.code == 0 && docs == 0 && lines > 3 || 2 * repeated as usize > lines {
             return TextKind::Logs;
         }
         TextKind::Code

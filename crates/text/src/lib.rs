@@ -14,6 +14,7 @@ mod line_numbers;
 mod lines;
 mod numbers;
 pub mod plain;
+mod timestamps;
 mod tokens;
 pub mod words;
 
@@ -23,4 +24,5 @@ pub use kind::TextKind;
 pub use line_numbers::{line_number, strip_line_numbers};
 pub use lines::{line_count, split_lines};
 pub use numbers::grouped;
+pub use timestamps::{Date, Timestamp, timestamp};
 pub use tokens::estimate_tokens;

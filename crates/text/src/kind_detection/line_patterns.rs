@@ -1,5 +1,8 @@
 //! What single lines of code, logs and documents look like.
 
+use crate::interner::hash;
+use crate::timestamps::{Timestamp, timestamp};
+
 /// Keywords that begin lines of code in some language, followed by a space or an opening bracket.
 #[rustfmt::skip]
 const CODE_WORDS: [&str; 58] = [
@@ -37,7 +40,10 @@ pub(super) fn is_log_line(line: &str, trimmed: &str) -> bool {
     {
         return true;
     }
-    if LOG_STARTS.iter().any(|start| line.starts_with(start)) || starts_with_time(trimmed) {
+    if LOG_STARTS.iter().any(|start| line.starts_with(start))
+        || starts_with_time(trimmed)
+        || is_dated(trimmed)
+    {
         return true;
     }
     if trimmed.starts_with("--- ")
@@ -104,6 +110,36 @@ fn starts_with_time(line: &str) -> bool {
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     MONTHS.iter().any(|month| shape.starts_with(month))
         && matches!(&shape[3..], [b' ', b'0' | b' ', b'0', b' ', ..])
+}
+
+/// Whether a line begins with a date and a time in any form, perhaps behind a few words. In code, quotes or brackets are before them.
+fn is_dated(line: &str) -> bool {
+    const HEAD_BYTES: usize = 64;
+    let head = &line[..line.floor_char_boundary(HEAD_BYTES)];
+    let head = head.split(['"', '\'', '`', '(', '=', '{', '<', ';']).next().unwrap_or_default();
+    match timestamp(head) {
+        Timestamp { date: Some(_), time: Some(_) } => true,
+        // `10535 04:01:24.381882 openat(…`
+        Timestamp { date: None, time: Some(_) } => {
+            let first =
+                head.find(|sign: char| !(sign.is_ascii_digit() || matches!(sign, ' ' | ':' | '.' | '[')));
+            first.is_none_or(|first| head[..first].matches(':').count() == 2)
+        }
+        _ => false,
+    }
+}
+
+/// What a line of several words is but for its numbers, if it has any. Statements, and rows of data, end with a sign.
+pub(super) fn template(trimmed: &str) -> Option<u64> {
+    const FEWEST_WORDS: usize = 5;
+    if trimmed.ends_with([';', ',', '{', '}', '(', '[', ']', ':', '\\'])
+        || !trimmed.bytes().any(|byte| byte.is_ascii_digit())
+        || trimmed.split_whitespace().nth(FEWEST_WORDS - 1).is_none()
+    {
+        return None;
+    }
+    let words = trimmed.split(|letter: char| letter.is_ascii_digit()).filter(|part| !part.is_empty());
+    Some(words.fold(0, |template: u64, part| template.rotate_left(5) ^ hash(part.as_bytes())))
 }
 
 /// `06e9376 Words`, as `git log --oneline` writes.
