@@ -6,7 +6,7 @@ use tamis_text::{TextKind, split_lines};
 use crate::answers::AnswerInputs;
 use crate::document::DocumentStructure;
 use crate::features::{self, FeatureInputs, FeatureTable};
-use crate::goal::{GOAL_BYTES, Goal, Intent, clip};
+use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::header::header_end;
 use crate::index::Index;
 use crate::line_attributes::LineAttributes;
@@ -39,6 +39,14 @@ const LEAST_OVERHEARD_BYTES: usize = 300;
 const LISTING_SHARE: f32 = 0.5;
 const LISTING_SHARE_OF_OTHERS: f32 = 0.7;
 
+/// What the lines of a text are of its source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Whole,
+    /// Those that the goal may be about, so which messages it is about is already decided.
+    Picked,
+}
+
 /// A text with its structure, features and scores. Limits are applied to it afterwards.
 pub struct TextAnalysis<'a> {
     goal: Goal,
@@ -63,6 +71,25 @@ impl<'a> TextAnalysis<'a> {
         kind: TextKind,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<TextAnalysis<'a>, EngineError> {
+        TextAnalysis::read_scope(view, goal, kind, Scope::Whole, interrupted)
+    }
+
+    /// The same for lines that were picked from a log because of the goal.
+    pub(crate) fn read_picked(
+        view: &'a PlainText<'a>,
+        goal: &str,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<TextAnalysis<'a>, EngineError> {
+        TextAnalysis::read_scope(view, goal, TextKind::Logs, Scope::Picked, interrupted)
+    }
+
+    fn read_scope(
+        view: &'a PlainText<'a>,
+        goal: &str,
+        kind: TextKind,
+        scope: Scope,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<TextAnalysis<'a>, EngineError> {
         let mut analysis = TextAnalysis::measure(view, goal, kind, interrupted)?;
         let mut scores = scorer::score(
             kind,
@@ -72,25 +99,28 @@ impl<'a> TextAnalysis<'a> {
             &analysis.partitions,
             interrupted,
         )?;
-        for line in view.named_by(clip(goal, GOAL_BYTES)) {
+        let named = view.named_by(clip(goal, GOAL_BYTES));
+        for &line in &named {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
         propagation::propagate(&mut scores, kind, &analysis.lines, &analysis.attributes, &analysis.document);
-        analysis.settle_records(goal, &mut scores, interrupted)?;
+        analysis.settle_records(goal, &named, scope, &mut scores, interrupted)?;
         analysis.scores = scores;
         Ok(analysis)
     }
 
-    /// Lets the records of a listing decide about their lines, if the text is a listing.
+    /// Lets the records of a listing decide about their lines, if the text is a listing, and the messages of a log if it is one.
     fn settle_records(
         &self,
         goal: &str,
+        named: &[usize],
+        scope: Scope,
         scores: &mut [f32],
         interrupted: &dyn Fn() -> bool,
     ) -> Result<(), EngineError> {
         let want = Want::read(goal);
         // What an agent says about a task mentions tests without asking for their results.
-        let is_question = !want.is_long && !self.goal.intents.contains(&Intent::Task);
+        let is_question = !want.is_long && !self.goal.is_of_agent;
         if self.kind == TextKind::Logs && is_question {
             answers::reports::raise(&self.lines, &want, scores);
         }
@@ -107,8 +137,21 @@ impl<'a> TextAnalysis<'a> {
         let is_filled = |line: usize| !self.attributes.blank[line];
         let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();
         let share = if self.kind == TextKind::Logs { LISTING_SHARE } else { LISTING_SHARE_OF_OTHERS };
-        if records.list.is_empty() || (records.lines(is_filled) as f32) < share * filled as f32 {
-            return Ok(());
+        let is_listing =
+            !records.list.is_empty() && (records.lines(is_filled) as f32) >= share * filled as f32;
+        if !is_listing {
+            if scope == Scope::Picked {
+                return Ok(());
+            }
+            let messages = answers::messages::MessageInputs {
+                kind: self.kind,
+                lines: &self.lines,
+                goal: &self.goal,
+                index: &self.index,
+                want: &want,
+                named,
+            };
+            return answers::messages::raise(&messages, scores, interrupted);
         }
         let inputs = AnswerInputs {
             lines: &self.lines,

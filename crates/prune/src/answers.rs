@@ -8,13 +8,14 @@ mod changes;
 mod entries;
 pub(crate) mod json;
 mod matches;
+pub(crate) mod messages;
 mod named;
 pub(crate) mod reports;
 pub(crate) mod rows;
 
 use crate::DEFAULT_THRESHOLD;
 use crate::bm25::{Weights, term_weights};
-use crate::goal::{Goal, Intent};
+use crate::goal::Goal;
 use crate::index::Index;
 use crate::records::{Record, RecordForm, RecordRole, Records};
 use crate::want::Want;
@@ -189,7 +190,7 @@ impl<'a> Listing<'a> {
 
     /// Whether the goal is a question, and no task of an agent, whose words may be about anything.
     fn is_question(&self) -> bool {
-        !self.want().is_long && !self.inputs.goal.intents.contains(&Intent::Task)
+        !self.want().is_long && !self.inputs.goal.is_of_agent
     }
 
     /// Whether the goal may select records by what it names: it is a question, and excludes nothing.

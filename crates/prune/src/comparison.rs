@@ -115,7 +115,6 @@ pub(crate) fn comparison(question: &str, words: &[String]) -> Option<Comparison>
         }
         // "What does it mean" asks for no number.
         found == "mean" && before == "the"
-            || found == "0"
             || COMPARATIVES.contains(&found) && before != "no" && (compares_two || asks_for_one)
             || COMPARATIVES_WITH_THAN.contains(&found) && compares_two
             || BOUNDS.contains(&found) && is_number(after)
@@ -125,7 +124,7 @@ pub(crate) fn comparison(question: &str, words: &[String]) -> Option<Comparison>
                 .iter()
                 .any(|(first, second)| first.contains(&before) && second.contains(&found))
     });
-    if by_numbers || has_sign(question) {
+    if by_numbers || has_sign(question) || has_zero(question) {
         Some(Comparison::Numbers)
     } else {
         has(WHOLE_RECORDS).then_some(Comparison::Records)
@@ -137,6 +136,11 @@ fn is_german_extreme(word: &str) -> bool {
         .iter()
         .filter_map(|ending| word.strip_suffix(ending))
         .any(|stem| GERMAN_EXTREMES.contains(&stem))
+}
+
+/// A `0` by itself, and not in an address or a version.
+fn has_zero(question: &str) -> bool {
+    question.split_whitespace().any(|word| word.trim_matches(['?', ',', '.', ';', ':', '(', ')']) == "0")
 }
 
 /// `> 500`, `balance<0`, `>= 1.5`, but not `-> 5` and `=> 5`
@@ -172,6 +176,10 @@ mod tests {
             ("users over 65", Some(Numbers)),
             ("balance < 0", Some(Numbers)),
             ("has 0 orders", Some(Numbers)),
+            ("orders of 0?", Some(Numbers)),
+            ("what did 10.0.0.12 do", None),
+            ("what happened between 9:30 and 9:50", None),
+            ("which request between 9:30 and 9:50 was the slowest", Some(Numbers)),
             ("what is the mean latency", Some(Numbers)),
             ("quel client a le plus de commandes", Some(Numbers)),
             ("welche Abfrage war die langsamste", Some(Numbers)),

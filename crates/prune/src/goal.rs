@@ -93,6 +93,8 @@ pub(crate) struct Goal {
     pub(crate) intents: Vec<Intent>,
     /// An [`overheard_goal`], and not a question about this text.
     pub(crate) is_overheard: bool,
+    /// What an agent says about its work, which may be about anything: an overheard goal, or one that begins with "let me".
+    pub(crate) is_of_agent: bool,
     /// Ends with a question mark.
     pub(crate) is_question: bool,
 }
@@ -110,9 +112,17 @@ impl Goal {
         read.identifiers = identifiers(goal);
         read.intents = intents(goal);
         read.is_overheard = goal.contains(TASK);
+        read.is_of_agent = read.is_overheard || says_what_is_next(goal);
         read.is_question = goal.trim_end().ends_with('?');
         read
     }
+}
+
+/// "Let me check …", "Now let's look …"
+fn says_what_is_next(goal: &str) -> bool {
+    let lower = goal.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.windows(2).any(|pair| matches!(pair, ["let", "me" | "us"] | ["let's" | "let’s", _]))
 }
 
 #[derive(Default)]
@@ -247,7 +257,13 @@ mod tests {
         assert_eq!(goal, "Let me look. src/a.rs Task: fix the parser");
         let read = Goal::read(&goal);
         assert!(read.is_overheard && read.intents.contains(&Intent::Task));
-        assert!(!Goal::read("where are tasks scheduled?").is_overheard);
+        assert!(read.is_of_agent);
+        let said = ["Let me check the tests.", "Now let's see", "let us look"];
+        assert!(said.iter().all(|said| Goal::read(said).is_of_agent));
+        for asked in ["where are tasks scheduled?", "which letters are sent", "does it let clients in"] {
+            let read = Goal::read(asked);
+            assert!(!read.is_overheard && !read.is_of_agent, "{asked}");
+        }
         assert_eq!(overheard_goal("", "ls", " fix it"), "ls Task: fix it");
         assert_eq!(overheard_goal("Now the tests.", "", ""), "Now the tests. Task:");
         assert_eq!(overheard_goal(" ", "src/a.rs", "\n"), "");

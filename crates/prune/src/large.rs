@@ -13,19 +13,23 @@ mod templates;
 
 use std::borrow::Cow;
 
-use tamis_text::{StepOutcome, TextKind, is_separator_line, step_outcome, strip_ansi_escapes};
+use tamis_text::{StepOutcome, Timestamp, is_separator_line, step_outcome, strip_ansi_escapes, timestamp};
 
 use crate::error_reports::reports_error;
 use crate::goal::{GOAL_BYTES, Goal, clip};
+use crate::mentions::{Mentions, Vocabulary};
 use crate::outliers::has_failed_http_status;
+use crate::patterns::Patterns;
+use crate::period::{LogPeriod, PeriodSurvey};
 use crate::protect::{ERROR_CONTEXT, TRACE_LINES, has_marker, is_trace, protection_begins, protection_ends};
 use crate::reason::MOST_UNLIKE;
 use crate::select::most_cut;
+use crate::want::Want;
 use crate::{
     Cut, CutCause, CutPlace, CutReason, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, TextAnalysis,
 };
 use feed::{LineFeeder, PART_BYTES};
-use scan::{DIRECTIVE, ERROR_WORD, Found, MOST_TERMS, Patterns, SEVERE, STATUS, Template, template};
+use scan::{DIRECTIVE, ERROR_WORD, Found, MOST_TERMS, SEVERE, STATUS, Template, patterns, template};
 use templates::{COUNTERS, RARE, REPEATED, Sums, TemplateCounts};
 
 /// A template with this many lines gets an example: its first line.
@@ -35,6 +39,8 @@ const MOST_KEY_LINES: u16 = 200;
 /// The rarest combinations of the goal's words stay, up to one line in this many.
 const ONE_LINE_IN: u64 = 100;
 const FEW_LINES: u64 = 3;
+/// Lines that the goal selects stay if they are up to one in this many.
+const MOST_SELECTED: u64 = 20;
 /// Lines that the engine sees on each side of a line that could stay.
 const NEIGHBOURS: usize = 3;
 /// Lines of a segment. The engine scores those that are picked from one segment together.
@@ -53,6 +59,9 @@ const SINGLE_SCORE: f32 = 0.3;
 /// The first pass over a large text.
 pub struct LargeSurvey {
     patterns: Patterns,
+    vocabulary: Vocabulary,
+    /// The times of the log, if the goal names a time.
+    period: Option<PeriodSurvey>,
     goal: String,
     counts: TemplateCounts,
     sums: Sums,
@@ -65,8 +74,12 @@ pub struct LargeSurvey {
 
 impl LargeSurvey {
     pub fn new(goal: &str) -> LargeSurvey {
+        let want = Want::read(goal);
+        let vocabulary = Vocabulary::of(&Goal::read(goal), &want, MOST_TERMS as u32);
         LargeSurvey {
-            patterns: Patterns::of(&Goal::read(goal)),
+            period: want.period.map(PeriodSurvey::new),
+            patterns: patterns(&vocabulary),
+            vocabulary,
             goal: clip(goal, GOAL_BYTES).to_owned(),
             counts: TemplateCounts::new(),
             sums: Sums::new(),
@@ -79,8 +92,11 @@ impl LargeSurvey {
 
     /// Reads the next bytes of the text.
     pub fn read(&mut self, bytes: &[u8]) {
-        let LargeSurvey { patterns, counts, sums, combinations, written, feeder, line, .. } = self;
+        let LargeSurvey { patterns, period, counts, sums, combinations, written, feeder, line, .. } = self;
         feeder.feed(bytes, |part, is_end| {
+            if let (true, Some(period)) = (line.is_new(), period.as_mut()) {
+                period.add(timestamp(part));
+            }
             line.add(part, patterns);
             if is_end {
                 let LineReading { template, found, .. } = std::mem::take(line);
@@ -100,8 +116,11 @@ impl LargeSurvey {
         let (once, unrepeated) = self.counts.lines_of_rare_templates();
         let is_repetitive =
             self.written.saturating_sub(unrepeated) * 2 >= self.written && once * 5 <= self.written;
-        let wanted = wanted_combinations(&self.combinations);
-        let has_goal = wanted.iter().any(|&wanted| wanted);
+        let period = self.period.take().and_then(PeriodSurvey::finish);
+        let period =
+            period.filter(|period| period.is_of_ends() || period.lines * MOST_SELECTED <= self.written);
+        let wanted = wanted_combinations(&self.vocabulary, &self.combinations);
+        let has_goal = period.is_some() || wanted.iter().any(|&wanted| wanted);
         LargeSelector {
             survey: Survey {
                 patterns: self.patterns,
@@ -109,6 +128,7 @@ impl LargeSurvey {
                 counts: self.counts,
                 sums: self.sums,
                 wanted,
+                period,
                 is_repetitive,
                 may_cut_single: is_repetitive || has_goal,
             },
@@ -120,6 +140,7 @@ impl LargeSurvey {
             line: LineReading::default(),
             lines: 0,
             segment: Segment::default(),
+            is_in_period: false,
             context: Context::default(),
             run: Run::default(),
             cuts: Vec::new(),
@@ -133,9 +154,23 @@ impl LargeSurvey {
     }
 }
 
-/// The combinations of the goal's terms that stay: those that say most, as long as few lines have them.
-fn wanted_combinations(combinations: &[u64]) -> Vec<bool> {
+/// The combinations of what the goal names that stay: those that select lines clearly, or else those that say most, as long as few
+/// lines have them.
+fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> Vec<bool> {
     let lines: u64 = combinations.iter().sum();
+    let counted: Vec<(u64, u64)> = combinations
+        .iter()
+        .enumerate()
+        .filter(|(_, lines)| **lines > 0)
+        .map(|(bits, lines)| (bits as u64, *lines))
+        .collect();
+    if let Mentions::Some(selection) = Mentions::read(vocabulary, &counted) {
+        let selected: u64 =
+            counted.iter().filter(|(bits, _)| selection.has(*bits)).map(|(_, lines)| lines).sum();
+        if selected * MOST_SELECTED <= lines {
+            return (0..combinations.len()).map(|bits| selection.has(bits as u64)).collect();
+        }
+    }
     let weight = |term: usize| {
         let with: u64 =
             combinations.iter().enumerate().filter(|(bits, _)| bits >> term & 1 == 1).map(|(_, n)| n).sum();
@@ -167,6 +202,8 @@ struct Survey {
     counts: TemplateCounts,
     sums: Sums,
     wanted: Vec<bool>,
+    /// The time that the goal names, if few lines are of it.
+    period: Option<LogPeriod>,
     /// Most lines are repetitions, so a rare template stands out.
     is_repetitive: bool,
     /// Whether lines of rare templates may be cut: not on a guess.
@@ -185,6 +222,8 @@ pub struct LargeSelector {
     line: LineReading,
     lines: usize,
     segment: Segment,
+    /// Whether the last line with a time is of the time that the goal names.
+    is_in_period: bool,
     context: Context,
     run: Run,
     cuts: Vec<Cut>,
@@ -305,7 +344,13 @@ impl LargeSelector {
             line.score = 1.0;
         }
         let is_rare = survey.is_repetitive && count <= RARE;
-        let is_wanted = survey.wanted[usize::from(found.terms)];
+        if let Some(period) = &survey.period {
+            let stamp = timestamp(text);
+            if stamp != Timestamp::default() {
+                self.is_in_period = period.has(stamp);
+            }
+        }
+        let is_wanted = survey.wanted[usize::from(found.terms)] || self.is_in_period;
         let is_outlier = survey.sums.is_outlier(template);
         let is_example = is_first && count >= MANY;
         let has_failed = found.signs & STATUS != 0 && has_failed_http_status(&String::from_utf8_lossy(text));
@@ -375,7 +420,7 @@ impl LargeSelector {
         if !segment.is_overfull && !segment.picked.is_empty() {
             let text = segment.text.strip_suffix('\n').unwrap_or(&segment.text);
             let view = PlainText::of(text);
-            let analysis = TextAnalysis::read(&view, &self.survey.goal, TextKind::Logs, interrupted)?;
+            let analysis = TextAnalysis::read_picked(&view, &self.survey.goal, interrupted)?;
             let protected = analysis.protected(0);
             for (at, &number) in segment.picked.iter().enumerate() {
                 let line = &mut segment.lines[number as usize];
@@ -505,6 +550,11 @@ struct LineReading {
 }
 
 impl LineReading {
+    /// Whether no part of the line was read.
+    fn is_new(&self) -> bool {
+        self.template.is_none()
+    }
+
     fn add(&mut self, part: &[u8], patterns: &Patterns) {
         let plain: Cow<'_, [u8]> = match memchr::memchr(0x1b, part) {
             Some(_) => {
@@ -512,7 +562,7 @@ impl LineReading {
             }
             None => Cow::Borrowed(part),
         };
-        let found = patterns.find(&plain);
+        let found = Found::of(patterns.find(&plain));
         self.found.terms |= found.terms;
         self.found.signs |= found.signs;
         if self.template.is_none() {

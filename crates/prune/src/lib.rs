@@ -26,9 +26,12 @@ mod index;
 mod large;
 mod line_attributes;
 mod logs;
+mod mentions;
 mod network;
 mod outliers;
 mod partition;
+mod patterns;
+mod period;
 mod plain_text;
 mod propagation;
 mod protect;
@@ -51,7 +54,7 @@ pub use reason::{CutCause, CutPlace, CutReason};
 pub use shown::{LEAST_SHOWN_LINES, SentPrompt, ShownMemory, ShownPlace, ShownRun};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-8";
+pub const ENGINE_VERSION: &str = "skimmer-9";
 
 /// The threshold of callers that do not choose one: where a line's chance to be needed weighs as much as its tokens.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;

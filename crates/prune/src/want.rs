@@ -5,6 +5,8 @@
 
 use crate::comparison::{Comparison, comparison};
 use crate::goal::{GOAL_BYTES, clip};
+use crate::mentions::asks_for_failure;
+use crate::period::{Period, period};
 
 /// How much of what the goal describes is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,12 @@ pub(crate) struct Want {
     /// Asks for an extreme or a property, so that values select, and no names.
     pub(crate) comparison: Option<Comparison>,
     pub(crate) names: Vec<Name>,
+    /// The time that it names.
+    pub(crate) period: Option<Period>,
+    /// Asks why something went wrong, in words that are no intent of the goal.
+    pub(crate) asks_for_failure: bool,
+    /// The names without those that are part of a time.
+    pub(crate) subjects: Vec<Name>,
 }
 
 /// How many entries "the latest" are, if no number is given.
@@ -162,6 +170,13 @@ const ASKING: &[&str] = &[
     "introduced", "running", "run", "pull", "request", "branch", "search", "defined", "definition", "declared", "was", "be", "fix", "needs", "much",
 ];
 
+/// Words that only ask about a listing, but that may name what a log is asked for.
+#[rustfmt::skip]
+const EVENTS: &[&str] = &[
+    "exist", "exists", "present", "introduced", "changed", "modified", "made", "stored", "kept", "read", "write", "written", "called", "call", "calls",
+    "pull", "search", "remove", "removing", "delete", "deleting", "replace", "replacing", "rename", "renaming", "convert", "migrate", "missing", "skip",
+];
+
 impl Want {
     pub(crate) fn read(goal: &str) -> Want {
         let goal = clip(goal, GOAL_BYTES);
@@ -185,7 +200,14 @@ impl Want {
             ]);
         let of_explanation = !is_stated
             && words.first().is_some_and(|word| ["how", "why", "explain"].contains(&word.as_str()));
-        let comparison = comparison(question(goal), &words);
+        let names = names(goal);
+        let (period, subjects, comparison) = match period(goal) {
+            Some((period, rest)) => {
+                let rest = question(&rest);
+                (Some(period), subjects(rest), comparison(rest, &self::words(rest)))
+            }
+            None => (None, subjects(goal), comparison(question(goal), &words)),
+        };
         Want {
             amount,
             is_stated,
@@ -195,7 +217,10 @@ impl Want {
             is_long: goal.split_whitespace().nth(QUESTION_WORDS).is_some(),
             tests: tests_wanted(&words),
             comparison,
-            names: names(goal),
+            names,
+            asks_for_failure: asks_for_failure(&goal.to_lowercase()),
+            period,
+            subjects,
         }
     }
 }
@@ -302,6 +327,33 @@ fn number_at(words: &[String], at: usize) -> Option<usize> {
 
 /// The names that a goal mentions, each once.
 fn names(goal: &str) -> Vec<Name> {
+    let mut found = all_names(goal);
+    let object = object_of_task(goal);
+    found.retain(|name| {
+        name.sort != NameSort::Word || object == Some(name.text.as_str()) || !is_asking(&name.text)
+    });
+    found
+}
+
+/// The names that a question about a log mentions. A single digit may be one: "server 3".
+fn subjects(goal: &str) -> Vec<Name> {
+    let mut found = all_names(goal);
+    let is_digit = |name: &Name| name.text.len() == 1 && name.text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_event = |name: &Name| EVENTS.contains(&name.text.to_lowercase().as_str());
+    found.retain(|name| {
+        name.sort != NameSort::Word || is_digit(name) || is_event(name) || !is_asking(&name.text)
+    });
+    // The first word of a sentence is written with a capital.
+    if let Some(first) = found.first_mut()
+        && first.sort == NameSort::Word
+        && goal.trim_start().starts_with(&first.text)
+    {
+        first.text = first.text.to_lowercase();
+    }
+    found
+}
+
+fn all_names(goal: &str) -> Vec<Name> {
     let mut found: Vec<Name> = Vec::new();
     let mut add = |text: &str, sort: NameSort| {
         if !text.is_empty()
@@ -337,10 +389,6 @@ fn names(goal: &str) -> Vec<Name> {
             }
         }
     }
-    let object = object_of_task(goal);
-    found.retain(|name| {
-        name.sort != NameSort::Word || object == Some(name.text.as_str()) || !is_asking(&name.text)
-    });
     found
 }
 

@@ -98,6 +98,29 @@ fn what_a_reader_must_not_miss_stays_and_the_rest_goes() {
 }
 
 #[test]
+fn lines_of_the_time_and_of_the_names_that_the_goal_mentions_stay() {
+    // Between 9:00:00 and 9:59:59, again and again.
+    let text = log(60_000, &[]);
+    let expected = |is_wanted: fn(usize, &str) -> bool| -> Vec<usize> {
+        text.lines().enumerate().filter(|(at, line)| is_wanted(at + 1, line)).map(|(at, _)| at + 1).collect()
+    };
+    for (goal, wanted) in [
+        (
+            "what happened between 9:12 and 9:13",
+            expected(|_, line| line.contains("T09:12:") || line.contains("T09:13:")),
+        ),
+        ("the last ten seconds", expected(|line, _| line > 60_000 - 10)),
+        ("what did request 17017 do", expected(|line, _| line == 17_017)),
+        ("which requests took 84 ms", expected(|_, line| line.contains(" 84 ms"))),
+    ] {
+        let kept = kept(&prune(&text, goal, limits(0.5)));
+        let lost: Vec<_> = wanted.iter().filter(|line| !kept.contains(line)).collect();
+        assert!(!wanted.is_empty() && lost.is_empty(), "{goal}: lost {lost:?} of {}", wanted.len());
+        assert!(kept.len() < wanted.len() + 1_000, "{goal}: {} of {} stay", kept.len(), wanted.len());
+    }
+}
+
+#[test]
 fn nothing_is_cut_on_a_guess_or_at_a_threshold_of_zero() {
     // Lines that all differ, and a goal of which no word is there.
     let word = |number: usize| -> String {

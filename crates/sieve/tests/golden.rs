@@ -80,9 +80,9 @@ fn verdicts_change_only_with_the_engines_version() {
         verdict(&document(), "how are requests retried, retry", TextKind::Docs),
     ];
     let expected = [
-        "skimmer-8; scores 98.95; 6-15 sans lien: widget_0; 37-49 sans lien: parser_2; 51-64 sans lien: socket_3; 66-79 sans lien: ledger_4; 81-94 sans lien: marker_5; 96-109 sans lien: thread_6; 111-124 sans lien: signal_7; 126-139 sans lien: widget_8; 156-169 sans lien: parser_10; 171-184 sans lien: socket_11; 186-199 sans lien: ledger_12; 201-214 sans lien: marker_13; 216-229 sans lien: thread_14; 231-244 sans lien: signal_15; 246-259 sans lien: widget_16; 276-289 sans lien: parser_18; 291-304 sans lien: socket_19; 306-319 sans lien: ledger_20; 321-334 sans lien: marker_21; 336-349 sans lien: thread_22; 351-364 sans lien: signal_23",
-        "skimmer-8; scores 8.45; 2-17 répétitions: 16 lignes; 19-39 répétitions: 21 lignes; 45-60 répétitions: 16 lignes",
-        "skimmer-8; scores 56.67; ",
+        "skimmer-9; scores 98.95; 6-15 sans lien: widget_0; 37-49 sans lien: parser_2; 51-64 sans lien: socket_3; 66-79 sans lien: ledger_4; 81-94 sans lien: marker_5; 96-109 sans lien: thread_6; 111-124 sans lien: signal_7; 126-139 sans lien: widget_8; 156-169 sans lien: parser_10; 171-184 sans lien: socket_11; 186-199 sans lien: ledger_12; 201-214 sans lien: marker_13; 216-229 sans lien: thread_14; 231-244 sans lien: signal_15; 246-259 sans lien: widget_16; 276-289 sans lien: parser_18; 291-304 sans lien: socket_19; 306-319 sans lien: ledger_20; 321-334 sans lien: marker_21; 336-349 sans lien: thread_22; 351-364 sans lien: signal_23",
+        "skimmer-9; scores 8.58; 2-17 répétitions: 16 lignes; 19-39 répétitions: 21 lignes; 45-60 répétitions: 16 lignes",
+        "skimmer-9; scores 56.67; ",
     ];
     assert_eq!(verdicts, expected);
 }

@@ -53,6 +53,8 @@ pub(crate) fn raise(
         let stays = match comparison {
             Some(Comparison::Numbers) => inputs.kind == TextKind::Logs || table.has_rule || is_table,
             Some(Comparison::Records) => is_table,
+            // Rows have times in forms of their own.
+            None if inputs.want.period.is_some() => is_table,
             None => is_table && !selects(inputs, table),
         };
         if stays {

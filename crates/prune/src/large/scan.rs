@@ -2,16 +2,15 @@
 //!
 //! Both are a few instructions a byte, since every line of a text of any size goes through them.
 
-use crate::goal::Goal;
+use crate::mentions::Vocabulary;
+use crate::patterns::{Edges, Pattern, Patterns};
 
 /// Only this much of a line goes into its template.
 const TEMPLATE_BYTES: usize = 512;
 /// Numbers of a line that are compared with those of other lines of its template, from the left.
 pub(super) const FIELDS: usize = 16;
-/// Terms of the goal that are looked for: those with the greatest weight.
+/// Bits for what the goal speaks of.
 pub(super) const MOST_TERMS: usize = 12;
-/// Letters that may follow a term in a word of the text: "retry" is found in "retrying".
-const MOST_SUFFIX: usize = 6;
 
 /// The template of a line, and the decimal numbers that it masks.
 pub(super) struct Template {
@@ -124,9 +123,16 @@ impl Template {
 /// What occurs in a line, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Terms of the goal.
+    /// What the goal speaks of.
     pub(super) terms: u16,
     pub(super) signs: u8,
+}
+
+impl Found {
+    /// Of the bits of [`patterns`].
+    pub(super) fn of(bits: u64) -> Found {
+        Found { terms: (bits & ((1 << MOST_TERMS) - 1)) as u16, signs: (bits >> MOST_TERMS) as u8 }
+    }
 }
 
 /// One of the contract's words for errors.
@@ -138,106 +144,36 @@ pub(super) const STATUS: u8 = 4;
 /// A directive or a marker of an earlier prune may be here.
 pub(super) const DIRECTIVE: u8 = 8;
 
-const SIGNS: [(&[u8], u8); 14] = [
-    (b"error", ERROR_WORD),
-    (b"exception", ERROR_WORD),
-    (b"traceback", ERROR_WORD),
-    (b"fatal", SEVERE),
-    (b"panic", SEVERE),
-    (b"fail", SEVERE),
-    (b"critical", SEVERE),
-    (b"segfault", SEVERE),
-    (b"assertion", SEVERE),
-    (b"status", STATUS),
-    (b"http/", STATUS),
-    ("⟦no_prune".as_bytes(), DIRECTIVE),
-    ("⟦prun".as_bytes(), DIRECTIVE),
-    (b"[tamis ", DIRECTIVE),
+const SIGNS: [(&str, u8); 14] = [
+    ("error", ERROR_WORD),
+    ("exception", ERROR_WORD),
+    ("traceback", ERROR_WORD),
+    ("fatal", SEVERE),
+    ("panic", SEVERE),
+    ("fail", SEVERE),
+    ("critical", SEVERE),
+    ("segfault", SEVERE),
+    ("assertion", SEVERE),
+    ("status", STATUS),
+    ("http/", STATUS),
+    ("⟦no_prune", DIRECTIVE),
+    ("⟦prun", DIRECTIVE),
+    ("[tamis ", DIRECTIVE),
 ];
 
-struct Pattern {
-    lower: Vec<u8>,
-    /// The bit of a term; none for a sign, which counts wherever it occurs.
-    term: Option<u16>,
-    signs: u8,
-}
-
-/// Finds terms and signs, in any case.
-pub(super) struct Patterns {
-    patterns: Vec<Pattern>,
-    /// For the last five bits of three neighbouring bytes, the patterns that begin so, as bits.
-    beginnings: Vec<u32>,
-}
-
-impl Patterns {
-    pub(super) fn of(goal: &Goal) -> Patterns {
-        let mut terms: Vec<(&str, f32)> =
-            goal.terms.iter().map(|term| (term.stem.as_str(), term.weight)).collect();
-        terms.retain(|(stem, _)| stem.len() >= 3);
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1));
-        terms.truncate(MOST_TERMS);
-        let terms = terms.iter().enumerate().map(|(bit, (stem, _))| Pattern {
-            lower: stem.as_bytes().to_ascii_lowercase(),
-            term: Some(1 << bit),
-            signs: 0,
-        });
-        let signs =
-            SIGNS.iter().map(|(word, sign)| Pattern { lower: word.to_vec(), term: None, signs: *sign });
-        let patterns: Vec<Pattern> = terms.chain(signs).collect();
-        let mut beginnings = vec![0; 1 << 15];
-        for (number, pattern) in patterns.iter().enumerate() {
-            let window =
-                pattern.lower[..3].iter().fold(0, |window, byte| window << 5 | usize::from(byte & 31));
-            beginnings[window] |= 1 << number;
-        }
-        Patterns { patterns, beginnings }
-    }
-
-    pub(super) fn find(&self, line: &[u8]) -> Found {
-        let mut found = Found::default();
-        let mut window = 0;
-        for (end, byte) in line.iter().enumerate() {
-            window = (window << 5 | usize::from(byte & 31)) & 0x7fff;
-            let mut candidates = self.beginnings[window];
-            while candidates != 0 && end >= 2 {
-                let pattern = &self.patterns[candidates.trailing_zeros() as usize];
-                candidates &= candidates - 1;
-                if pattern.is_at(line, end - 2) {
-                    found.terms |= pattern.term.unwrap_or(0);
-                    found.signs |= pattern.signs;
-                }
-            }
-        }
-        found
-    }
-}
-
-impl Pattern {
-    fn is_at(&self, line: &[u8], at: usize) -> bool {
-        let Some(word) = line.get(at..at + self.lower.len()) else { return false };
-        if !word.eq_ignore_ascii_case(&self.lower) {
-            return false;
-        }
-        if self.term.is_none() {
-            return true;
-        }
-        // A term begins where a word or a part of one does, and ends with the word but for a suffix.
-        let before = at.checked_sub(1).map_or(b' ', |before| line[before]);
-        let is_start = !before.is_ascii_alphanumeric()
-            || (before.is_ascii_lowercase() && word[0].is_ascii_uppercase())
-            || (before.is_ascii_digit() != word[0].is_ascii_digit());
-        let rest = &line[at + word.len()..];
-        let suffix = rest.iter().take(MOST_SUFFIX + 1).take_while(|byte| byte.is_ascii_alphanumeric());
-        match word[word.len() - 1].is_ascii_digit() {
-            true => is_start && !rest.first().is_some_and(u8::is_ascii_digit),
-            false => is_start && suffix.count() <= MOST_SUFFIX,
-        }
-    }
+/// Patterns of what the goal speaks of, and of signs.
+pub(super) fn patterns(vocabulary: &Vocabulary) -> Patterns {
+    let signs = SIGNS
+        .iter()
+        .filter_map(|(word, sign)| Pattern::new(word, u64::from(*sign) << MOST_TERMS, Edges::Anywhere));
+    Patterns::new(signs.chain(vocabulary.patterns_of_terms()).chain(vocabulary.patterns()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::Goal;
+    use crate::want::Want;
 
     #[test]
     fn lines_that_differ_in_numbers_have_one_template() {
@@ -258,10 +194,12 @@ mod tests {
 
     #[test]
     fn terms_and_signs_are_found_in_any_case() {
-        let patterns = Patterns::of(&Goal::read("why did order 8812 retry its gateway"));
-        let find = |line: &str| patterns.find(line.as_bytes());
+        let goal = "why did order 8812 retry its gateway";
+        let vocabulary = Vocabulary::of(&Goal::read(goal), &Want::read(goal), MOST_TERMS as u32);
+        let patterns = patterns(&vocabulary);
+        let find = |line: &str| Found::of(patterns.find(line.as_bytes()));
         let [order, number, retry] = ["ORDER", "8812", "retry"].map(|word| find(word).terms);
-        assert!([order, number, retry].iter().all(|bits| bits.count_ones() == 1), "{order} {number} {retry}");
+        assert!([order, number, retry].iter().all(|bits| *bits != 0), "{order} {number} {retry}");
         assert_eq!(find("the order 8812 was retrying").terms, order | number | retry);
         assert_eq!(find("myOrders x_retry #8812.").terms, order | number | retry);
         for other in ["border", "18812 88120", "reorderingly", "orderedwithoutend"] {

@@ -55,6 +55,9 @@ fn located_by(
             let text = &line[end + close + 2..];
             return Some(Located { path: &line[..at], sign: b':', has_column: true, text });
         }
+        if is_time(bytes, at) || is_date(bytes, at) {
+            continue;
+        }
         let closing = if sign == 0 { b':' } else { sign };
         let ends_with_number = sign == b':' && behind.is_none();
         if behind != Some(closing) && !ends_with_number {
@@ -73,6 +76,35 @@ fn located_by(
         return Some(Located { path: &line[..at], sign: closing, has_column, text });
     }
     None
+}
+
+/// `api.log.2026-05-16_13:53:08`: two digits before the sign and twice behind it.
+fn is_time(line: &[u8], at: usize) -> bool {
+    let is_two = |from: usize| {
+        let digit = |at: usize| line.get(at).is_some_and(u8::is_ascii_digit);
+        digit(from) && digit(from + 1) && !digit(from + 2)
+    };
+    line[at] == b':'
+        && at >= 3
+        && !line[at - 3].is_ascii_alphanumeric()
+        && is_two(at - 2)
+        && is_two(at + 1)
+        && line.get(at + 3) == Some(&b':')
+        && is_two(at + 4)
+}
+
+/// `api.log.2026-05-16`: a year before the sign, and a month behind it.
+fn is_date(line: &[u8], at: usize) -> bool {
+    let digits =
+        |from: usize, to: usize| line.get(from..to).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    line[at] == b'-'
+        && at >= 4
+        && digits(at - 4, at)
+        && matches!(&line[at - 4..at - 2], b"19" | b"20")
+        && !at.checked_sub(5).is_some_and(|before| line[before].is_ascii_alphanumeric())
+        && digits(at + 1, at + 3)
+        && line.get(at + 3) == Some(&b'-')
+        && digits(at + 4, at + 6)
 }
 
 /// Whether a path that begins the line may go on behind the byte at this place. All bytes before it may be in a path.
@@ -142,6 +174,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn times_are_no_line_numbers() {
+        for line in ["nova-api.log.1.2017-05-16_13:53:08 2017-05-16 INFO x", "a/b-10:20:30 x"] {
+            assert_eq!(located(line), None, "{line}");
+        }
+        for line in
+            ["notes-2026-05.md-12-x", "src/a10.rs:12:30: warning: x", "src/a.rs:12:30:x", "a/v10:20:30x: y"]
+        {
+            assert!(located(line).is_some(), "{line}");
+        }
+    }
 
     proptest! {
         #[test]

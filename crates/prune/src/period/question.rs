@@ -1,0 +1,348 @@
+//! Reads the time that a question names, in its own words.
+
+use tamis_text::Date;
+
+use super::items::{Item, ItemTime, Word, is_in, items, joiner, relation_word, text, words};
+use super::words::{AFTER, AROUND, BEFORE, BETWEEN_DAY_AND_TIME, CLOSE, OPENERS, RANGE_JOINERS};
+use super::{DAY, Day, HOUR, Period, Point, Seconds, Window};
+
+/// "At 14:05" also means the minutes next to it, "at 14:05:30" the seconds, and "around 3 pm" the half hour before it.
+const NEXT_TO: Seconds = 60;
+const NEXT_SECONDS: Seconds = 3;
+const AROUND_HOUR: Seconds = 1800;
+/// "Shortly after" is not longer.
+const SHORTLY: Seconds = 600;
+
+/// The period that a question names, and the question without the words for it.
+pub(crate) fn period(goal: &str) -> Option<(Period, String)> {
+    let words = words(goal);
+    let (windows, named) = windows(&words, &items(&words));
+    if windows.is_empty() {
+        return None;
+    }
+    // A chunk such as `9:30-9:50` is several words.
+    let is_named = |chunk: usize| words.iter().zip(&named).any(|(word, named)| *named && word.chunk == chunk);
+    let rest: Vec<&str> = goal
+        .split_whitespace()
+        .enumerate()
+        .filter(|(chunk, _)| !is_named(*chunk))
+        .map(|(_, text)| text)
+        .collect();
+    Some((Period { windows }, rest.join(" ")))
+}
+
+/// How a point stands to the time that is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Pair,
+    After,
+    Before,
+    At,
+}
+
+/// The windows, and which words name them.
+fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
+    let mut named = vec![false; words.len()];
+    let mut found: Vec<(Relation, Point, Point)> = Vec::new();
+    let mut windows = Vec::new();
+    let mut at = 0;
+    while at < items.len() {
+        let item = &items[at];
+        at += 1;
+        let (point, length) = match &item.time {
+            ItemTime::Point(point, length) => (*point, *length),
+            ItemTime::Window(window) => {
+                match *window {
+                    Window::Between(from, to) => found.push((Relation::Pair, from, to)),
+                    other => windows.push(other),
+                }
+                name(words, &mut named, item.first, item.last);
+                continue;
+            }
+            ItemTime::PartOfDay(..) => {
+                if at > 1 {
+                    name(words, &mut named, item.first, item.last);
+                }
+                continue;
+            }
+            ItemTime::Number(_) => continue,
+        };
+        let opener = relation_word(words, item.first, &[OPENERS]);
+        if let Some(next) = items.get(at)
+            && let ItemTime::Point(end, end_length) = next.time
+            && let Some(joiner) = joiner(words, item, next)
+            && (opener.is_some() || is_in(RANGE_JOINERS, joiner))
+        {
+            found.push((Relation::Pair, of_the_half_of(point, end), end_of(end, end_length)));
+            name(words, &mut named, opener.unwrap_or(item.first), next.last);
+            at += 1;
+            continue;
+        }
+        let relation = relation_word(words, item.first, &[AFTER, BEFORE, AROUND]);
+        found.push(related(words, relation, point, length));
+        name(words, &mut named, relation.unwrap_or(item.first), item.last);
+    }
+    // "After 9:00 and before 10:00" is one window.
+    for number in (1..found.len()).rev() {
+        if let [(Relation::After, from, _), (Relation::Before, _, to)] = found[number - 1..=number] {
+            found.splice(number - 1..=number, [(Relation::Pair, from, to)]);
+        }
+    }
+    complete_days(&mut found);
+    windows.extend(found.into_iter().map(|(_, from, to)| Window::Between(from, to)));
+    (windows, named)
+}
+
+/// The window of one point, and the word before it that relates to it.
+fn related(
+    words: &[Word],
+    relation: Option<usize>,
+    point: Point,
+    length: Seconds,
+) -> (Relation, Point, Point) {
+    let word = relation.map_or("", |at| text(words, at));
+    let is_close = relation.and_then(|at| at.checked_sub(1)).is_some_and(|at| is_in(CLOSE, text(words, at)));
+    let end = end_of(point, length);
+    let shifted = |point: Point, by: i64| Point {
+        time: point.time.map(|time| (i64::from(time) + by).rem_euclid(i64::from(DAY)) as Seconds),
+        ..point
+    };
+    let short = i64::from(SHORTLY);
+    if is_in(BEFORE, word) && point.time.is_none() && !is_in(RANGE_JOINERS, word) {
+        // The day itself is meant only by "until".
+        (Relation::Before, Point::default(), Point { time: Some(0), ..point })
+    } else if is_in(BEFORE, word) {
+        (Relation::Before, if is_close { shifted(point, -short) } else { Point::default() }, end)
+    } else if is_in(AFTER, word) {
+        (Relation::After, point, if is_close { shifted(end, short) } else { Point::default() })
+    } else if point.time.is_none() {
+        (Relation::At, point, end)
+    } else if length < HOUR {
+        let next_to = i64::from(if length < 60 && !is_in(AROUND, word) { NEXT_SECONDS } else { NEXT_TO });
+        (Relation::At, shifted(point, -next_to), shifted(end, next_to))
+    } else if is_in(AROUND, word) {
+        (Relation::At, shifted(point, -i64::from(AROUND_HOUR)), end)
+    } else {
+        (Relation::At, point, end)
+    }
+}
+
+/// Marks words as naming a time, with the small words before them.
+fn name(words: &[Word], named: &mut [bool], first: usize, last: usize) {
+    let before = (0..first)
+        .rev()
+        .take_while(|&at| is_in(BETWEEN_DAY_AND_TIME, text(words, at)) || text(words, at) == "during");
+    let first = before.last().unwrap_or(first);
+    named[first..=last].fill(true);
+}
+
+/// "Between 9:35 and 9:45 am": the first time is of the half of the day that the second one names.
+fn of_the_half_of(point: Point, end: Point) -> Point {
+    match (point.time, end.time) {
+        (Some(time), Some(last)) if point.is_of_either_half && !end.is_of_either_half => {
+            let is_later = time + DAY / 2 <= last;
+            Point {
+                time: Some(if is_later { time + DAY / 2 } else { time }),
+                is_of_either_half: false,
+                ..point
+            }
+        }
+        _ => point,
+    }
+}
+
+/// The last second that a point stands for.
+fn end_of(point: Point, length: Seconds) -> Point {
+    Point { time: point.time.map(|time| (time + length.max(1) - 1).min(DAY - 1)), ..point }
+}
+
+/// A day that is named once is the day of all times, and the end of a window is on the day of its beginning, or on the next.
+fn complete_days(found: &mut Vec<(Relation, Point, Point)>) {
+    let is_whole_day =
+        |(relation, from, _): &(Relation, Point, Point)| *relation == Relation::At && from.time.is_none();
+    let has_time_only = found.iter().any(|(_, from, to)| from.day.is_none() && to.day.is_none());
+    let whole_days: Vec<Option<Day>> =
+        found.iter().filter(|window| is_whole_day(window)).map(|window| window.1.day).collect();
+    if let ([day], true) = (whole_days.as_slice(), has_time_only) {
+        found.retain(|window| !is_whole_day(window));
+        for (_, from, to) in found.iter_mut().filter(|(_, from, to)| from.day.is_none() && to.day.is_none()) {
+            (from.day, to.day) = (*day, *day);
+        }
+    }
+    for (relation, from, to) in found.iter_mut() {
+        if *relation == Relation::Pair {
+            from.day = from.day.or(to.day);
+            to.day = to.day.or(from.day);
+        }
+        let is_over_midnight =
+            from.day == to.day && matches!((from.time, to.time), (Some(from), Some(to)) if from > to);
+        if let (true, Some(Day::Date(date))) = (is_over_midnight, to.day) {
+            match relation {
+                Relation::Pair => to.day = Some(Day::Date(next_day(date))),
+                _ => from.time = Some(0),
+            }
+        }
+    }
+}
+
+fn next_day(date: Date) -> Date {
+    let (month, day) = (u32::from(date.month), u32::from(date.day));
+    let is_end_of_february = (month, day) == (2, 28);
+    let next = if is_end_of_february { None } else { Date::new(date.year, month, day + 1) };
+    let of_next_month = || Date::new(date.year, month + 1, 1);
+    let of_next_year = || Date::new(date.year.map(|year| year + 1), 1, 1);
+    next.or_else(of_next_month).or_else(of_next_year).unwrap_or(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn render(point: Point) -> String {
+        let day = match point.day {
+            Some(Day::Date(Date { year, month, day })) => {
+                format!("{}{month:02}-{day:02} ", year.map_or(String::new(), |year| format!("{year}-")))
+            }
+            Some(Day::Weekday(weekday)) => format!("weekday {weekday} "),
+            None => String::new(),
+        };
+        let time = point.time.map_or("*".to_owned(), |time| {
+            let (hour, minute, second) = (time / HOUR, time / 60 % 60, time % 60);
+            format!("{hour:02}:{minute:02}:{second:02}{}", if point.is_of_either_half { "?" } else { "" })
+        });
+        day + &time
+    }
+
+    fn read(goal: &str) -> (Vec<String>, String) {
+        let Some((period, rest)) = period(goal) else { return (Vec::new(), goal.to_owned()) };
+        let windows = period.windows.iter().map(|window| match *window {
+            Window::Between(from, to) => format!("{} to {}", render(from), render(to)),
+            Window::First(seconds) => format!("first {seconds}"),
+            Window::Last(seconds) => format!("last {seconds}"),
+        });
+        (windows.collect(), rest)
+    }
+
+    #[test]
+    fn times_of_a_question_are_read() {
+        for (goal, windows, rest) in [
+            ("what happened between 1:12 and 1:16?", vec!["01:12:00? to 01:16:59?"], "what happened"),
+            ("everything from 01:12 to 01:16", vec!["01:12:00 to 01:16:59"], "everything"),
+            ("show 01:12-01:16", vec!["01:12:00 to 01:16:59"], "show"),
+            ("show 01:12–01:16, please", vec!["01:12:00 to 01:16:59"], "show please"),
+            (
+                "qu'est-ce qui s'est passé entre 13h12 et 13h16 ?",
+                vec!["13:12:00 to 13:16:59"],
+                "qu'est-ce qui s'est passé ?",
+            ),
+            ("was geschah zwischen 13:12 und 13:16 Uhr", vec!["13:12:00 to 13:16:59"], "was geschah"),
+            ("qué pasó entre las 13:12 y las 13:16", vec!["13:12:00 to 13:16:59"], "qué pasó"),
+            ("between 1:12 am and 1:16 AM", vec!["01:12:00 to 01:16:59"], ""),
+            ("what happened after 14:05", vec!["14:05:00 to *"], "what happened"),
+            ("since 9am", vec!["09:00:00 to *"], ""),
+            ("errors before 9:30 pm", vec!["* to 21:30:59"], "errors"),
+            ("seit 14 Uhr", vec!["14:00:00 to *"], ""),
+            ("at 14:05", vec!["14:04:00 to 14:06:59"], ""),
+            ("entre 3h58m11s et 3h58min13s", vec!["03:58:11 to 03:58:13"], ""),
+            ("on May 5", vec!["05-05 * to 05-05 *"], ""),
+            ("around 3pm", vec!["14:30:00 to 15:59:59"], ""),
+            ("just before 14:05", vec!["13:55:00 to 14:05:59"], "just"),
+            ("between 9 and 10 pm", vec!["21:00:00 to 22:59:59"], ""),
+            ("between 23:50 and 00:10", vec!["23:50:00 to 00:10:59"], ""),
+            ("at 14:05 and 15:20", vec!["14:04:00 to 14:06:59", "15:19:00 to 15:21:59"], "and"),
+            ("after 14:05 and before 15:20", vec!["14:05:00 to 15:20:59"], "and"),
+            ("at 14:05:30", vec!["14:05:27 to 14:05:33"], ""),
+            ("around noon", vec!["11:59:00 to 12:01:59"], ""),
+            ("what hapened at midnight", vec!["23:59:00 to 00:01:59"], "what hapened"),
+            ("since 2026-11-17T01:12:30Z", vec!["2026-11-17 01:12:30 to *"], ""),
+            (
+                "go through the minute 18:05 with me",
+                vec!["18:04:00 to 18:06:59"],
+                "go through the minute with me",
+            ),
+            (
+                "show me July 7 between 8 and 9 in the morning",
+                vec!["07-07 08:00:00 to 07-07 09:59:59"],
+                "show me",
+            ),
+            (
+                "was lief am 4. Dezember zwischen 8 und 16 Uhr?",
+                vec!["12-04 08:00:00 to 12-04 16:59:59"],
+                "was lief",
+            ),
+            (
+                "everything from 235000 on Nov 9 until 001500",
+                vec!["11-09 23:50:00 to 11-10 00:15:59"],
+                "everything",
+            ),
+            (
+                "what did the mac do on 4 July between 3 and 5 am",
+                vec!["07-04 03:00:00 to 07-04 05:59:59"],
+                "what did the mac do",
+            ),
+            (
+                "qué pasó el 30 de julio entre las 17 y las 18 horas",
+                vec!["07-30 17:00:00 to 07-30 18:59:59"],
+                "qué pasó",
+            ),
+            (
+                "the log on 2016-09-28 after 4:35 till the end of that day",
+                vec!["2016-09-28 04:35:00? to 2016-09-28 *"],
+                "the log till the end of that day",
+            ),
+            ("Dec 10 before 7am", vec!["12-10 * to 12-10 07:59:59"], ""),
+            ("after December 10th, 2025 at 7 in the evening", vec!["2025-12-10 19:00:00 to *"], ""),
+            ("what ran on Monday afternoon", vec!["weekday 0 12:00:00 to weekday 0 18:00:00"], "what ran"),
+            ("anything odd during the night?", vec!["20:00:00 to 06:00:00"], "anything odd"),
+            ("from Nov 9 22:00 to Nov 11 03:00", vec!["11-09 22:00:00 to 11-11 03:00:59"], ""),
+            ("what happened on 11.07.2026", vec!["2026-07-11 * to 2026-07-11 *"], "what happened"),
+            ("logs of 07/30", vec![], "logs of 07/30"),
+            ("logs on 07/30", vec!["07-30 * to 07-30 *"], "logs"),
+            ("the last ten minutes of the log", vec!["last 600"], "of the log"),
+            ("what came in the first 30 s", vec!["first 30"], "what came"),
+            ("the last half hour", vec!["last 1800"], ""),
+            ("letzte Stunde", vec!["last 3600"], ""),
+            ("which of 3 and 4", vec![], "which of 3 and 4"),
+            ("difference between 3 and 4", vec![], "difference between 3 and 4"),
+            ("fix src/a.rs:12", vec![], "fix src/a.rs:12"),
+            ("ratio 16:9 of x:y", vec![], "ratio 16:9 of x:y"),
+            ("am I right", vec![], "am I right"),
+            ("requests over 200 ms, or 5 h", vec![], "requests over 200 ms, or 5 h"),
+            ("the first line and the last test", vec![], "the first line and the last test"),
+            ("item 4711 of version 1.2.3", vec![], "item 4711 of version 1.2.3"),
+            ("the morning job", vec![], "the morning job"),
+            ("it may 5 times", vec![], "it may 5 times"),
+            ("", vec![], ""),
+        ] {
+            let expected = (windows.into_iter().map(str::to_owned).collect::<Vec<_>>(), rest.to_owned());
+            assert_eq!(read(goal), expected, "{goal}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_question_is_read_and_loses_only_words(
+            words in prop::collection::vec(
+                prop_oneof![
+                    "[0-9]{1,6}", "[0-9]{1,2}:[0-9]{1,2}(:[0-9]{2})?(am|pm)?", "[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}",
+                    "(between|from|to|until|at|on|after|before|and|the|last|first|just|in|de|-|–)",
+                    "(am|pm|uhr|h|morning|night|noon|midnight|monday|May|july|minutes|hours|of|half|an?)", "\\PC{0,6}",
+                ],
+                0..12,
+            ),
+        ) {
+            let goal = words.join(" ");
+            if let Some((period, rest)) = period(&goal) {
+                let mut left = goal.split_whitespace();
+                prop_assert!(rest.split_whitespace().all(|word| left.any(|other| other == word)), "{:?}", rest);
+                let mut survey = super::super::PeriodSurvey::new(period);
+                for line in ["2026-11-17 09:31:00 a", "23:59:00 b", "Nov 18 c"] {
+                    survey.add(tamis_text::timestamp(line));
+                }
+                survey.finish();
+            }
+        }
+    }
+}

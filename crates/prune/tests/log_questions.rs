@@ -1,0 +1,123 @@
+//! Questions about a log that are not about failures: what they name stays, whole, and much of the rest goes.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use tamis_prune::{Cut, EngineRequest, PruneLimits, prune};
+use tamis_text::TextKind;
+
+/// The lines that stay.
+fn kept(text: &str, goal: &str) -> Vec<usize> {
+    let limits = PruneLimits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
+    let marker_bytes = &|_: &Cut| 100;
+    let request =
+        EngineRequest { text, goal, kind: TextKind::detect(text), limits, marker_bytes, shown: &[] };
+    assert_eq!(request.kind, TextKind::Logs);
+    let mut kept = vec![true; text.split('\n').count()];
+    for cut in prune(&request, &|| false).unwrap().cuts {
+        kept[cut.first_line - 1..cut.last_line].fill(false);
+    }
+    (0..kept.len()).filter(|&line| kept[line]).collect()
+}
+
+/// A day of a shop: requests of four users, jobs, connections and a backup.
+fn shop() -> Vec<String> {
+    let mut lines = Vec::new();
+    for number in 0..600 {
+        let (hour, minute, second) = (8 + number / 60, number % 60, number * 7 % 60);
+        let at = format!("2026-11-17 {hour:02}:{minute:02}:{second:02}");
+        let user = ["ann", "bob", "eve", "zoe"][number * 7 / 3 % 4];
+        lines.push(match number % 30 {
+            3 => {
+                format!("{at} INFO pool: accepted 10.0.3.{}:52{number:03} as session s-{number}", number % 7)
+            }
+            9 => format!("{at} INFO pool: session s-{} closed by peer", number - 6),
+            14 => format!("{at} INFO mail: order {} delivered to {user}", 4000 + number),
+            20 if number == 320 => format!("{at} INFO store: snapshot of 812 MiB written in 4 s"),
+            25 => format!("{at} INFO auth: password of {user} accepted, device d-{}", number / 30),
+            _ => format!(
+                "{at} INFO web: GET /items/{number} by worker {} in {} ms",
+                number % 5,
+                number * 13 % 90
+            ),
+        });
+    }
+    lines
+}
+
+#[test]
+fn what_a_question_names_stays_in_a_log() {
+    let lines = shop();
+    let text = lines.join("\n");
+    let with =
+        |part: &str| -> Vec<usize> { (0..lines.len()).filter(|&line| lines[line].contains(part)).collect() };
+    let within = |from: &str, to: &str| -> Vec<usize> {
+        (0..lines.len()).filter(|&line| &lines[line][11..16] >= from && &lines[line][11..16] <= to).collect()
+    };
+    for (goal, wanted, most) in [
+        // Names as they are spelled.
+        ("what did s-303 do", with("s-303"), 300),
+        ("show every line about 10.0.3.3", with("10.0.3.3:"), 300),
+        ("all lines of worker 3", with("worker 3 "), 350),
+        ("wer ist d-7?", with("d-7"), 300),
+        ("was order 4074 delivered?", with("4074"), 300),
+        // Times.
+        ("what happened between 9:10 and 9:20", within("09:10", "09:20"), 300),
+        ("was geschah zwischen 9 und 10 Uhr?", within("09:00", "10:59"), 400),
+        ("que s'est-il passé entre 9h10 et 9h20 ?", within("09:10", "09:20"), 300),
+        ("everything from 17:50 on", within("17:50", "23:59"), 300),
+        ("what was logged in the last 15 minutes", within("17:45", "23:59"), 300),
+        ("show me 17 November between 2 and 3 pm", within("14:00", "15:59"), 400),
+        ("anything at 11:05?", within("11:04", "11:06"), 300),
+        ("what came before 8:20 am", within("08:00", "08:20"), 300),
+        // Events, in other words than the log's.
+        ("when did someone connect", with("accepted 10."), 400),
+        ("when did clients connect", with("accepted 10."), 600),
+        ("when did somebody disconnect", with("closed by peer"), 400),
+        ("which orders were sent out by mail", with("mail: order"), 400),
+        ("when was the snapshot saved", with("snapshot"), 300),
+        ("who logged in with a password", with("password of"), 400),
+        ("how long did the snapshot take", with("snapshot"), 600),
+        ("wann wurde ein snapshot geschrieben", with("snapshot"), 600),
+        // One word is not there, so nothing is known.
+        ("which of the frobnications were quux", (0..lines.len()).collect(), 600),
+    ] {
+        let kept = kept(&text, goal);
+        assert!(!wanted.is_empty(), "{goal}");
+        let lost: Vec<&String> =
+            wanted.iter().filter(|line| !kept.contains(line)).map(|&line| &lines[line]).collect();
+        assert!(
+            lost.is_empty(),
+            "{goal}: lost {} of {}, the first is {:?}",
+            lost.len(),
+            wanted.len(),
+            lost[0]
+        );
+        assert!(kept.len() <= most, "{goal}: {} of {} stay", kept.len(), lines.len());
+    }
+}
+
+#[test]
+fn lines_without_a_time_are_of_the_message_above() {
+    let mut lines: Vec<String> = Vec::new();
+    for number in 0..200 {
+        lines.push(format!(
+            "[2026-11-17 10:{:02}:{:02}] app.INFO: job {number} took a while",
+            number / 4,
+            number % 4 * 15
+        ));
+        if number == 77 {
+            lines.extend([
+                "    tried: a".to_owned(),
+                "    tried: b".to_owned(),
+                "    gave: job-result-c".to_owned(),
+            ]);
+        }
+    }
+    let text = lines.join("\n");
+    let of_job: Vec<usize> = (77..81).collect();
+    for goal in ["what did job 77 do?", "what happened at 10:19:15"] {
+        let kept = kept(&text, goal);
+        assert!(of_job.iter().all(|line| kept.contains(line)), "{goal}: {kept:?}");
+        assert!(kept.len() < 120, "{goal}: {} stay", kept.len());
+    }
+}
