@@ -2,7 +2,7 @@
 
 use tamis_syntax::{Outline, is_attribute_line, is_closing_line, is_comment_line, line_indent};
 use tamis_text::words::{each_word, stem};
-use tamis_text::{StepOutcome, TextKind, is_separator_line, step_outcome};
+use tamis_text::{StepOutcome, TextKind, is_separator_line, step_outcomes};
 
 use crate::EngineError;
 use crate::index::Index;
@@ -65,11 +65,10 @@ impl LineAttributes {
             attributes.closer.push(kind == TextKind::Code && is_closing_line(trimmed));
         }
         if kind == TextKind::Logs {
-            for (line, text) in lines.iter().enumerate() {
+            for (line, (text, outcome)) in lines.iter().zip(step_outcomes(lines)).enumerate() {
                 if line % 512 == 0 && interrupted() {
                     return Err(EngineError::Interrupted);
                 }
-                let outcome = step_outcome(text);
                 attributes.passed[line] = outcome == Some(StepOutcome::Passed);
                 attributes.failed[line] = outcome == Some(StepOutcome::Failed);
                 attributes.separator[line] = is_separator_line(text);

@@ -30,6 +30,8 @@ const LEAST_FOUND: f32 = 0.6;
 
 /// A shorter number may be anything, unless the word before or behind it is there too.
 const SHORTEST_NUMBER: usize = 3;
+/// A shorter name with digits, such as a version, may be in lines beside those that are meant.
+const SHORTEST_DECISIVE: usize = 5;
 /// Between a word and its number: `stage 5`, `worker-7`, `server=3`.
 const BEFORE_NUMBER: [&str; 7] = [" ", "-", "=", "_", " #", ": ", "["];
 
@@ -46,6 +48,8 @@ pub(crate) struct Vocabulary {
 /// The bits of one name.
 #[derive(Clone, Copy, Default)]
 struct NameBits {
+    /// Long and with digits, so it is not there by chance.
+    is_decisive: bool,
     /// Spelled as it is, if it is no word of a language: an address, a process, a request, a program.
     id: u64,
     /// Its compound, and each of its parts.
@@ -80,7 +84,8 @@ impl Vocabulary {
             of_term: vec![0; goal.terms.len()],
             stems: goal.terms.iter().map(|term| term.stem.clone()).collect(),
             patterns: Vec::new(),
-            is_about_failures: goal.intents.contains(&Intent::Failures) || want.asks_for_failure,
+            is_about_failures: (goal.intents.contains(&Intent::Failures) || want.asks_for_failure)
+                && !want.counts,
         };
         let is_name = |name: &&Name| {
             let lower = name.text.to_lowercase();
@@ -93,14 +98,18 @@ impl Vocabulary {
             .map(|(at, name)| {
                 let before = at.checked_sub(1).map(|before| names[before].text.as_str());
                 let after = names.get(at + 1).map(|after| after.text.as_str());
-                NameBits { id: vocabulary.add_id(name, before, after, &mut bits), ..NameBits::default() }
+                NameBits {
+                    id: vocabulary.add_id(name, before, after, &mut bits),
+                    is_decisive: name.text.len() >= SHORTEST_DECISIVE
+                        && name.text.bytes().any(|byte| byte.is_ascii_digit()),
+                    ..NameBits::default()
+                }
             })
             .collect();
         for (number, name) in names.iter().enumerate() {
             let NameBits { whole, parts, .. } = vocabulary.terms_of(&name.text, &mut bits);
             let written = vocabulary.add_written(&name.text, &mut bits);
-            let id = vocabulary.names[number].id;
-            vocabulary.names[number] = NameBits { id, whole, parts, written };
+            vocabulary.names[number] = NameBits { whole, parts, written, ..vocabulary.names[number] };
         }
         vocabulary
     }
@@ -199,6 +208,8 @@ pub(crate) struct Selection {
     weights: Vec<f32>,
     /// The weight from which on all bits of a message together select it.
     least: f32,
+    /// An address, a request or the like is among them, so other messages are not meant.
+    pub(crate) is_decisive: bool,
 }
 
 impl Selection {
@@ -234,6 +245,8 @@ impl Mentions {
             .filter(|&&(count, bit)| ids & bit != 0 && share(count, MOST_WITH_A_WORD))
             .fold(0, |telling, (_, bit)| telling | bit);
         let has_id = telling != 0;
+        let is_decisive = !is_about_failures
+            && vocabulary.names.iter().any(|name| name.is_decisive && name.id & telling != 0);
         let most = if is_about_failures { MOST_BESIDE_FAILURES } else { MOST_SELECTED };
         for &(count, bit) in &known {
             if share(count, MOST_WITH_A_WORD) && share(with(telling | bit), most) {
@@ -252,7 +265,8 @@ impl Mentions {
             .sum();
         let most_of_best = if is_about_failures { MOST_BESIDE_FAILURES } else { MOST_OF_THE_BEST };
         let selects = best > 0.0 && share(as_good, most_of_best);
-        let selection = Selection { telling, weights, least: if selects { AS_GOOD * best } else { 0.0 } };
+        let selection =
+            Selection { telling, weights, least: if selects { AS_GOOD * best } else { 0.0 }, is_decisive };
         let is_trusted = has_id || found as f32 >= LEAST_FOUND * names as f32;
         match (telling != 0 || selects, is_trusted) {
             (true, true) => Mentions::Some(selection),
@@ -277,7 +291,7 @@ struct Named {
 
 fn named(vocabulary: &Vocabulary, with: &dyn Fn(u64) -> u64) -> Named {
     let mut named = Named::default();
-    for &NameBits { id, whole, parts, written } in &vocabulary.names {
+    for &NameBits { id, whole, parts, written, .. } in &vocabulary.names {
         if id != 0 && with(id) > 0 {
             named.names += 1;
             named.found += 1;

@@ -19,6 +19,8 @@ const SOME_YEAR: u16 = 2000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Period {
     windows: Vec<Window>,
+    /// All words of the question that speak of a time were read.
+    pub(crate) is_whole: bool,
 }
 
 /// Both ends are included.

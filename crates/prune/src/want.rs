@@ -69,6 +69,8 @@ pub(crate) struct Want {
     pub(crate) period: Option<Period>,
     /// Asks why something went wrong, in words that are no intent of the goal.
     pub(crate) asks_for_failure: bool,
+    /// Counts or lists things, so that a failure is only one property of them.
+    pub(crate) counts: bool,
     /// The names without those that are part of a time.
     pub(crate) subjects: Vec<Name>,
 }
@@ -177,6 +179,13 @@ const EVENTS: &[&str] = &[
     "pull", "search", "remove", "removing", "delete", "deleting", "replace", "replacing", "rename", "renaming", "convert", "migrate", "missing", "skip",
 ];
 
+/// How questions begin that count or list.
+const COUNTING: [(&str, &str); 4] = [("how", "many"), ("how", "often"), ("wie", "viele"), ("wie", "oft")];
+const COUNTING_FIRST: [&str; 12] = [
+    "list", "count", "wieviele", "combien", "cuántos", "cuántas", "cuántos", "quanti", "quante", "liste",
+    "lista", "zähle",
+];
+
 impl Want {
     pub(crate) fn read(goal: &str) -> Want {
         let goal = clip(goal, GOAL_BYTES);
@@ -218,6 +227,8 @@ impl Want {
             tests: tests_wanted(&words),
             comparison,
             names,
+            counts: words.windows(2).any(|pair| COUNTING.contains(&(pair[0].as_str(), pair[1].as_str())))
+                || words.first().is_some_and(|word| COUNTING_FIRST.contains(&word.as_str())),
             asks_for_failure: asks_for_failure(&goal.to_lowercase()),
             period,
             subjects,

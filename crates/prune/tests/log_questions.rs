@@ -97,6 +97,46 @@ fn what_a_question_names_stays_in_a_log() {
 }
 
 #[test]
+fn times_are_found_in_whatever_form_a_log_writes_them() {
+    type Stamp = fn(u32) -> String;
+    let forms: [(&str, Stamp); 6] = [
+        ("12-hour clock", |minute| {
+            let hour = 8 + minute / 60;
+            format!("{}:{:02}:00 {}", (hour + 11) % 12 + 1, minute % 60, if hour < 12 { "AM" } else { "PM" })
+        }),
+        ("seconds since 1970", |minute| format!("{}.042", 1_794_902_400 + 60 * minute)),
+        ("month first", |minute| format!("Nov 17 {:02}:{:02}:00 host app[7]:", 8 + minute / 60, minute % 60)),
+        ("in brackets", |minute| {
+            format!("[Tue Nov 17 {:02}:{:02}:00 2026] [notice]", 8 + minute / 60, minute % 60)
+        }),
+        ("without signs", |minute| format!("261117 {:02}{:02}00 12 INFO", 8 + minute / 60, minute % 60)),
+        ("letter of the level", |minute| {
+            format!("I1117 {:02}:{:02}:00.123456 7 a.cc:3]", 8 + minute / 60, minute % 60)
+        }),
+    ];
+    for (form, stamp) in forms {
+        let lines: Vec<String> = (0..400)
+            .map(|minute| {
+                format!("{} took item {} from shelf {}", stamp(minute), minute * 31 % 997, minute % 13)
+            })
+            .collect();
+        let text = lines.join("\n");
+        for (goal, from, to) in [
+            ("what happened between 1:10 and 1:20 pm", 310, 320),
+            ("what went on from ten past one to twenty past one pm?", 310, 320),
+            ("que s'est-il passé entre 13h10 et 13h20 ?", 310, 320),
+            ("everything in the last 20 minutes", 379, 399),
+            ("what came before half past eight am", 0, 30),
+        ] {
+            let kept = kept(&text, goal);
+            let lost: Vec<usize> = (from..=to).filter(|line| !kept.contains(line)).collect();
+            assert!(lost.is_empty(), "{form}: {goal}: lost {lost:?}");
+            assert!(kept.len() < 60, "{form}: {goal}: {} stay", kept.len());
+        }
+    }
+}
+
+#[test]
 fn lines_without_a_time_are_of_the_message_above() {
     let mut lines: Vec<String> = Vec::new();
     for number in 0..200 {

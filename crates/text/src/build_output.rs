@@ -34,6 +34,7 @@ const OTHER_ENDS: &[&str] = &[" failing", " pending", "***Failed"];
 const GOOD_STARTS: &[&str] = &[
     "✓ ", "✔ ", "√ ", "ok ", "--- PASS", "--- SKIP", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "Compiling ", "Checking ",
     "Downloading ", "Downloaded ", "Collecting ", "Installing ", "Building ", "Fresh ", "ok\t", "?   \t", "Requirement already satisfied",
+    "# Subtest: ", "[ RUN      ]", "[       OK ]", "[  PASSED  ]", "(pass) ", "(skip) ", "[INFO] Running ",
 ];
 
 /// Suffixes of lines about a test that passed or was skipped.
@@ -47,6 +48,7 @@ const GOOD_ENDS: &[&str] = &[
     " XFAIL",
     " passing",
     " Passed",
+    " s = .",
 ];
 
 /// Prefixes of lines about a test that failed, or that show where and why, as pytest does.
@@ -70,11 +72,18 @@ pub enum StepOutcome {
 pub fn step_outcome(line: &str) -> Option<StepOutcome> {
     let line = line.trim();
     let begins = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
-    let verdict = before_share(line);
+    let verdict = before_duration(before_share(line));
     let ends = |ends: &[&str]| ends.iter().any(|end| verdict.ends_with(end));
     if begins(BAD_STARTS) || ends(BAD_ENDS) || line.contains("***Failed") {
         Some(StepOutcome::Failed)
-    } else if begins(GOOD_STARTS) || ends(GOOD_ENDS) || is_pass(line) || is_timed_pass(line) {
+    } else if begins(GOOD_STARTS)
+        || ends(GOOD_ENDS)
+        || is_pass(line)
+        || is_timed_pass(line)
+        || is_pass_of_platform(line)
+        || verdict.strip_suffix("OK").is_some_and(|name| name.trim_end().ends_with(':'))
+        || is_tap_plan(line)
+    {
         Some(StepOutcome::Passed)
     } else {
         None
@@ -92,6 +101,65 @@ fn is_pass(line: &str) -> bool {
 fn is_timed_pass(line: &str) -> bool {
     line.ends_with(" sec") && line.contains(" Passed ")
 }
+
+/// Forms of the test runners of Bazel, .NET, Swift, Maven and Flutter.
+fn is_pass_of_platform(line: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // `//shop:cart_test   PASSED in 0.3s`
+    let of_bazel = line.starts_with("//") && line.contains(" PASSED in ");
+    // `Passed Shop.CartTests.Adds [12 ms]`
+    let of_dotnet = (line.starts_with("Passed ") || line.starts_with("Skipped ")) && line.ends_with("s]");
+    // `Test Case '-[Shop.CartTests testAdds]' passed (0.001 seconds).`
+    let of_swift = (line.starts_with("Test Case '") || line.starts_with("Test Suite '"))
+        && (line.contains("' passed (") || line.contains("' passed at ") || line.contains("' started"));
+    // `[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s - in shop.CartTest`
+    let of_maven = line.starts_with("[INFO] Tests run: ")
+        && line.contains("Failures: 0, Errors: 0")
+        && line.contains("Time elapsed");
+    // `00:05 +12: test/cart_test.dart: adds`, and `+12 -1` where one failed.
+    let of_flutter = || {
+        let (time, rest) = line.split_once(" +")?;
+        let (minutes, seconds) = time.split_once(':')?;
+        let (passed, _) = rest.split_once(": ")?;
+        Some(
+            is_number(minutes)
+                && is_number(seconds)
+                && is_number(passed.split(" ~").next()?)
+                && !line.ends_with("[E]"),
+        )
+    };
+    of_bazel || of_dotnet || of_swift || of_maven || of_flutter().unwrap_or(false)
+}
+
+/// `1..12`: how many results follow.
+fn is_tap_plan(line: &str) -> bool {
+    line.strip_prefix("1..")
+        .is_some_and(|count| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The results that lines report. What a runner says about a test that passed, such as how long it took, is part of its result.
+pub fn step_outcomes(lines: &[&str]) -> Vec<Option<StepOutcome>> {
+    let mut outcomes: Vec<Option<StepOutcome>> = lines.iter().map(|line| step_outcome(line)).collect();
+    for at in 0..lines.len() {
+        if outcomes[at] != Some(StepOutcome::Passed) || !lines[at].trim_start().starts_with("ok ") {
+            continue;
+        }
+        let details = lines[at + 1..].iter().take(MOST_DETAILS);
+        let end = details
+            .clone()
+            .position(|line| line.trim() == "...")
+            .filter(|_| details.clone().next().is_some_and(|line| line.trim() == "---"));
+        if let Some(end) = end
+            && !outcomes[at + 1..=at + 1 + end].contains(&Some(StepOutcome::Failed))
+        {
+            outcomes[at + 1..=at + 1 + end].fill(Some(StepOutcome::Passed));
+        }
+    }
+    outcomes
+}
+
+/// Lines between `---` and `...` behind a result of the Test Anything Protocol.
+const MOST_DETAILS: usize = 40;
 
 /// Whether the line is a separator, such as `=====`, or a title between two of them.
 pub fn is_separator_line(line: &str) -> bool {
@@ -116,6 +184,7 @@ pub(crate) fn is_tool_line(trimmed: &str) -> bool {
         || ends_with_verdict(trimmed)
         || is_quoted_source(trimmed)
         || is_shell_of_make(trimmed)
+        || is_statement_of_mysql(trimmed)
 }
 
 /// `===== FAILURES =====`, `______ test_name ______`.
@@ -147,6 +216,21 @@ fn before_share(line: &str) -> &str {
     }
 }
 
+/// The line without the time that a test took, at its end: ` (12ms)`, ` (0.01s)`, ` [0.1ms]`.
+fn before_duration(line: &str) -> &str {
+    let is_duration = |text: &str| {
+        let end = text.trim_end_matches([')', ']']);
+        end.len() < text.len()
+            && end.ends_with('s')
+            && end.starts_with(|first: char| first.is_ascii_digit())
+            && end.len() <= 12
+    };
+    match line.rsplit_once(['(', '[']) {
+        Some((before, duration)) if before.ends_with(' ') && is_duration(duration) => before.trim_end(),
+        _ => line,
+    }
+}
+
 /// `12 |     let x = 1;` and `   |     ^^^^`, as compilers quote source.
 pub fn is_quoted_source(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -157,6 +241,15 @@ pub fn is_quoted_source(line: &str) -> bool {
 /// `make[2]: Entering directory`, `libtool: compile:`.
 fn is_shell_of_make(line: &str) -> bool {
     ["make[", "libtool: ", "ninja: "].iter().any(|start| line.starts_with(start))
+}
+
+/// `17 Query\tselect 1`, as MySQL's general log writes behind its times.
+fn is_statement_of_mysql(line: &str) -> bool {
+    let text = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    text.len() < line.len()
+        && [" Query\t", " Connect\t", " Quit\t", " Execute\t", " Prepare\t", " Init DB\t"]
+            .iter()
+            .any(|command| text.starts_with(command))
 }
 
 #[cfg(test)]
@@ -191,6 +284,25 @@ mod tests {
             "ok 12 - throws",
             " 3/9 Test #3: api_tests ........   Passed    0.01 sec",
             "   Compiling error-chain v0.12.4",
+            "# Subtest: adds",
+            "    1..12",
+            "[ RUN      ] Cart.Adds",
+            "[       OK ] Cart.Adds (0 ms)",
+            "(pass) cart > adds [0.12ms]",
+            "cart adds ... ok (5ms)",
+            "  adds:  OK (0.01s)",
+            "CartTest#test_adds = 0.00 s = .",
+            "CartTest > adds PASSED",
+            "//shop:cart_test                 PASSED in 0.3s",
+            "  Passed Shop.CartTests.Adds [12 ms]",
+            "Test Case '-[Shop.CartTests testAdds]' started.",
+            "Test Case '-[Shop.CartTests testAdds]' passed (0.001 seconds).",
+            "[INFO] Running shop.CartTest",
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s - in shop.CartTest",
+            "00:05 +12: test/cart_test.dart: adds",
+            "        PASS [   0.005s] shop cart::adds",
+            "  ✓  1 [chromium] › cart.spec.ts:3:1 › adds (1.2s)",
+            " ✓ src/cart.test.ts (5 tests) 12ms",
             "PASS",
             "PASS src/a.test.js",
             "PASS: a",
@@ -217,11 +329,45 @@ mod tests {
             "error: it broke",
             "    assert ok",
             "passed over",
+            "# tests 5",
+            "# fail 0",
+            "1..",
+            "[INFO] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in shop.CartTest",
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0",
+            "00:05 +12 -1: test/cart_test.dart: adds [E]",
+            "00:05 +12 -1: Some tests failed.",
+            "Passed on to the next one [1]",
+            "Test Case '-[Shop.CartTests testAdds]' failed (0.001 seconds).",
             "thread 'a' panicked at src/lib.rs:3:5:",
             "",
         ] {
             assert_eq!(step_outcome(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_said_about_a_passed_test_is_part_of_its_result() {
+        let lines = [
+            "# Subtest: adds",
+            "    ok 1 - one",
+            "      ---",
+            "      duration_ms: 0.7",
+            "      ...",
+            "    not ok 2 - two",
+            "      ---",
+            "      duration_ms: 0.7",
+            "      ...",
+            "ok 3 - not closed",
+            "  ---",
+            "  duration_ms: 0.7",
+        ];
+        let passed: Vec<usize> = step_outcomes(&lines)
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| **outcome == Some(StepOutcome::Passed))
+            .map(|(line, _)| line)
+            .collect();
+        assert_eq!(passed, [0, 1, 2, 3, 4, 9]);
     }
 
     #[test]

@@ -26,6 +26,19 @@ impl Date {
         365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + days_of_year - 719_468
     }
 
+    /// The date so many days after 1 January 1970.
+    fn of_days(days: i64) -> Date {
+        let days = days + 719_468;
+        let of_era = days.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let (day, month) =
+            (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+        let year = year + 400 * days.div_euclid(146_097) + i64::from(month <= 2);
+        Date { year: Some(year as u16), month: month as u8, day: day as u8 }
+    }
+
     /// The day of the week, Monday being 0, if the year is known.
     pub fn weekday(self) -> Option<u8> {
         // 1 January 1970 was a Thursday.
@@ -69,7 +82,7 @@ pub fn timestamp(line: impl AsRef<[u8]>) -> Timestamp {
             continue;
         }
         if let Some((time, end)) = time_at(bytes, at, date_end) {
-            found.time = Some(time);
+            found.time = Some(of_half(time, bytes, end));
             // `Sun Dec 04 04:47:44 2005`
             if let Some(Date { year: year @ None, .. }) = &mut found.date
                 && bytes.get(end) == Some(&b' ')
@@ -82,7 +95,49 @@ pub fn timestamp(line: impl AsRef<[u8]>) -> Timestamp {
         }
         at += 1;
     }
-    found
+    if found == Timestamp::default() { epoch(bytes).unwrap_or_default() } else { found }
+}
+
+/// `11:31:02 AM`, `1:00:29PM`
+fn of_half(time: u32, bytes: &[u8], at: usize) -> u32 {
+    const HALF: u32 = 12 * 3600;
+    let at = at + usize::from(bytes.get(at) == Some(&b' '));
+    let is_word = |word: &[u8]| {
+        bytes.get(at..at + 2).is_some_and(|found| found.eq_ignore_ascii_case(word))
+            && !bytes.get(at + 2).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    match time {
+        _ if !(3600..13 * 3600).contains(&time) => time,
+        _ if is_word(b"am") => time % HALF,
+        _ if is_word(b"pm") => time % HALF + HALF,
+        _ => time,
+    }
+}
+
+/// Seconds or milliseconds since 1970, in UTC: at the beginning of a line, or as the value of a field for the time.
+fn epoch(bytes: &[u8]) -> Option<Timestamp> {
+    const FIELDS: [&[u8]; 6] =
+        [b"\"time\":", b"\"ts\":", b"\"timestamp\":", b"\"@timestamp\":", b"ts=", b"time="];
+    // The first long number.
+    let mut at = 0;
+    let digits = loop {
+        let digits = bytes.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        match digits {
+            0 if at >= bytes.len() => return None,
+            10.. => break digits,
+            _ => at += digits + 1,
+        }
+    };
+    let before = bytes[..at].trim_ascii_end();
+    let is_named = FIELDS.iter().any(|field| before.ends_with(field));
+    // From 2001 to 2033.
+    let is_epoch = matches!(digits, 10 | 13 | 16) && bytes[at] == b'1';
+    let ends = !bytes.get(at + digits).is_some_and(u8::is_ascii_alphanumeric);
+    if !is_epoch || !ends || !(is_named || matches!(before, [] | [b'['])) {
+        return None;
+    }
+    let (seconds, _) = number(bytes, at, 10)?;
+    Some(Timestamp { date: Some(Date::of_days(i64::from(seconds / 86_400))), time: Some(seconds % 86_400) })
 }
 
 /// Whether a date, a time or a name of a month may begin here.
@@ -146,8 +201,10 @@ fn date_at(bytes: &[u8], at: usize) -> Option<(Date, usize)> {
         6 => {
             let (year, month, day) = (two(bytes, at)?, two(bytes, at + 2)?, two(bytes, at + 4)?);
             let date = Date::new(Some(2000 + year as u16), month, day)?;
-            let has_time = bytes.get(at + 6) == Some(&b' ')
-                && (clock(bytes, at + 7).is_some() || compact_time(bytes, at + 7).is_some());
+            let spaces = bytes[at + 6..].iter().take(2).take_while(|&&byte| byte == b' ').count();
+            let time = at + 6 + spaces;
+            let has_time =
+                spaces > 0 && (clock(bytes, time).is_some() || compact_time(bytes, time).is_some());
             has_time.then_some((date, at + 6))
         }
         1 | 2 => day_or_month_first(bytes, at, digits),
@@ -333,8 +390,18 @@ mod tests {
             ),
             ("{\"ts\":\"2026-11-17T01:12:17\"}", date(2026, 11, 17), time(1, 12, 17)),
             ("ts=2026-11-17T01:12:17Z level=info", date(2026, 11, 17), time(1, 12, 17)),
+            ("261119  4:29:31\t    23 Connect\tapp@localhost", date(2026, 11, 19), time(4, 29, 31)),
+            ("11:31:02 AM HTTP  [web] lea", None, time(11, 31, 2)),
+            ("12:05:00 AM x", None, time(0, 5, 0)),
+            ("Nov 12, 2026 1:00:29 PM Dispatch route", date(2026, 11, 12), time(13, 0, 29)),
+            ("--- Thu 04:38:44 AM", None, time(4, 38, 44)),
+            ("1794904090.326     35 127.0.0.1 NONE_NONE/503", date(2026, 11, 17), time(8, 28, 10)),
+            ("{\"level\":30,\"time\":1794609860691,\"pid\":3669}", date(2026, 11, 13), time(22, 44, 20)),
+            ("ts=1794609860 level=info", date(2026, 11, 13), time(22, 44, 20)),
+            ("4794609860 x", None, None),
+            ("id 1794609860 x", None, None),
             ("[10:30] started", None, time(10, 30, 0)),
-            ("9:05:07 PM started", None, time(9, 5, 7)),
+            ("9:05:07 PM started", None, time(21, 5, 7)),
             ("2026-11-17", date(2026, 11, 17), None),
             (
                 "nova-api.log.1.2017-05-16_13:53:08 2017-05-16 00:00:00.008 INFO",
@@ -358,6 +425,9 @@ mod tests {
     fn days_and_weekdays_are_counted() {
         let date = |year, month, day| Date::new(Some(year), month, day).expect("a date");
         assert_eq!(date(1970, 1, 1).days(0), 0);
+        for days in (-800..40_000).step_by(13) {
+            assert_eq!(Date::of_days(days).days(0), days);
+        }
         assert_eq!(date(2000, 3, 1).days(0) - date(2000, 2, 28).days(0), 2);
         assert_eq!(date(2026, 3, 1).days(0) - date(2026, 2, 28).days(0), 1);
         // A Thursday.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use tamis_text::{TextKind, Timestamp, timestamp};
 
-use super::{ANSWER, DOUBT_SHARE};
+use super::{ANSWER, DOUBT_SHARE, REST_SHARE};
 use crate::goal::Goal;
 use crate::index::Index;
 use crate::mentions::{Mentions, Vocabulary};
@@ -29,7 +29,7 @@ pub(crate) struct MessageInputs<'a> {
     pub(crate) named: &'a [usize],
 }
 
-/// Raises the messages that a question is about. Nothing is lowered.
+/// Raises the messages that a question is about, and lowers the others if it is certain that those are all.
 pub(crate) fn raise(
     inputs: &MessageInputs<'_>,
     scores: &mut [f32],
@@ -49,7 +49,10 @@ pub(crate) fn raise(
     named.iter().for_each(|&line| wanted[line] = true);
     // Some lines are known to be meant, whatever the other words are.
     let mut is_known = !named.is_empty();
+    // All others are not.
+    let mut is_decided = false;
     if let Some(period) = &want.period {
+        let is_whole = period.is_whole;
         let mut survey = PeriodSurvey::new(period.clone());
         stamps.iter().for_each(|stamp| survey.add(*stamp));
         let Some(period) = survey.finish() else {
@@ -57,7 +60,8 @@ pub(crate) fn raise(
             keep(scores, &vec![true; lines.len()], want);
             return Ok(());
         };
-        is_known = true;
+        is_known |= is_whole;
+        is_decided = is_whole;
         let mut is_inside = false;
         for (wanted, stamp) in wanted.iter_mut().zip(&stamps) {
             if *stamp != Timestamp::default() {
@@ -89,12 +93,18 @@ pub(crate) fn raise(
     combinations.sort_unstable();
     match Mentions::read(&vocabulary, &combinations) {
         Mentions::Some(selection) => {
+            is_decided |= selection.is_decisive && !matches!(want.amount, Amount::One | Amount::YesNo);
             wanted.iter_mut().zip(&terms).for_each(|(wanted, terms)| *wanted |= selection.has(*terms));
         }
         Mentions::Unknown if !is_known => wanted.fill(true),
         Mentions::Unknown | Mentions::Nothing => {}
     }
     outline.add_parents(&mut wanted);
+    if is_decided && !want.is_open && want.comparison.is_none() {
+        for (score, _) in scores.iter_mut().zip(&wanted).filter(|(_, wanted)| !**wanted) {
+            *score *= REST_SHARE;
+        }
+    }
     keep(scores, &wanted, want);
     Ok(())
 }

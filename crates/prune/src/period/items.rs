@@ -3,9 +3,9 @@
 use tamis_text::{Date, Timestamp, timestamp};
 
 use super::words::{
-    AFTER, AROUND, ARTICLES, BEFORE, BEFORE_PART_OF_DAY, BETWEEN_DAY_AND_TIME, FIRST, HOUR_UNITS, LAST,
-    MIDNIGHT, MONTHS, NOON, NUMBERS, OPENERS, PAIR_JOINERS, PARTS_OF_DAY, RANGE_JOINERS, SKIPPED, UNITS,
-    WEEKDAYS,
+    ADDED_TO_HOUR, AFTER, AROUND, ARTICLES, BEFORE, BEFORE_PART_OF_DAY, BETWEEN_DAY_AND_TIME, FIRST,
+    HOUR_UNITS, LAST, MIDNIGHT, MONTHS, NOON, NOT_HOURS, NUMBERS, OPENERS, PAIR_JOINERS, PARTS_OF_DAY,
+    PARTS_OF_HOUR, PAST, RANGE_JOINERS, SKIPPED, TO, UNITS, WEEKDAYS,
 };
 use super::{DAY, Day, HOUR, Point, Seconds, Window};
 
@@ -18,6 +18,12 @@ pub(super) struct Word {
     is_capitalized: bool,
     /// The number of the chunk between white space that it is part of.
     pub(super) chunk: usize,
+}
+
+impl Word {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 pub(super) fn words(goal: &str) -> Vec<Word> {
@@ -74,12 +80,14 @@ fn single_items(words: &[Word]) -> Vec<Item> {
         let found = span_of_log(words, at)
             .or_else(|| moment(words, at))
             .or_else(|| day(words, at))
+            .or_else(|| spoken_time(words, at))
             .or_else(|| time(words, at))
             .or_else(|| part_of_day(words, at));
         let number = || {
+            let word = text(words, at);
             let hour =
-                words[at].text.parse::<u32>().ok().filter(|&hour| hour <= 24 && words[at].text.len() <= 2)?;
-            Some((ItemTime::Number(hour), at))
+                number_of(word).filter(|&hour| hour <= 24 && !(word.len() > 2 && word.starts_with('0')))?;
+            (!is_in(NOT_HOURS, word)).then_some((ItemTime::Number(hour), at))
         };
         match found.or_else(number) {
             Some((time, last)) => {
@@ -240,6 +248,66 @@ fn time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         None if is_in(HOUR_UNITS, next) && (is_spoken_of || matches!(next, "uhr" | "o'clock" | "oclock")) => {
             item(hour % 24 * HOUR, HOUR, (1..=12).contains(&hour) && next != "uhr", at + 1)
         }
+        None => None,
+    }
+}
+
+/// "Half past eleven", "twenty to nine pm", "halb elf", "eleven o'clock", "onze heures et demie"
+fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
+    let hour_at = |at: usize| {
+        let word = text(words, at);
+        let hour = number_of(word).filter(|hour| (1..=24).contains(hour) && !is_in(NOT_HOURS, word))?;
+        // "Ten apples" is no time: a unit or a part of an hour must be near.
+        let has_unit = is_in(HOUR_UNITS, text(words, at + 1));
+        Some((hour, at + usize::from(has_unit), has_unit))
+    };
+    let item = |minutes: u32, last: usize, is_certain: bool| {
+        let half = half_of_day(text(words, last + 1));
+        let is_of_either_half = half.is_none() && !is_certain && minutes < 13 * 60;
+        let minutes = if half.is_some() { minutes % 720 } else { minutes % 1440 };
+        let time = Some(60 * minutes + half.unwrap_or(0));
+        let length = if minutes % 60 == 0 { HOUR } else { 60 };
+        let last = last + usize::from(half.is_some());
+        Some((ItemTime::Point(Point { day: None, time, is_of_either_half }, length), last))
+    };
+    let word = text(words, at);
+    if word == "halb" {
+        let (hour, last, _) = hour_at(at + 1)?;
+        return item(60 * hour - 30, last, false);
+    }
+    let of_hour = |list: &[(u32, &[&str])], word: &str| {
+        list.iter().find(|(_, names)| names.contains(&word)).map(|(minutes, _)| *minutes)
+    };
+    let minutes = of_hour(&PARTS_OF_HOUR, word).or_else(|| {
+        let minutes = number_of(word).filter(|minutes| *minutes < 60 && !is_in(NOT_HOURS, word));
+        minutes.filter(|_| relation_word(words, at, &[OPENERS]).is_none() || !is_in(TO, text(words, at + 1)))
+    });
+    if let Some(minutes) = minutes {
+        let relation = at + 1 + usize::from(matches!(text(words, at + 1), "minutes" | "minuten" | "min"));
+        let (is_past, is_to) = (is_in(PAST, text(words, relation)), is_in(TO, text(words, relation)));
+        if let Some((hour, last, has_unit)) = hour_at(relation + 1).filter(|_| is_past || is_to) {
+            let is_spelled = text(words, relation + 1).parse::<u32>().is_err();
+            if is_spelled
+                || has_unit
+                || of_hour(&PARTS_OF_HOUR, word).is_some()
+                || half_of_day(text(words, last + 1)).is_some()
+            {
+                return item(
+                    if is_past { 60 * hour + minutes } else { (60 * hour).saturating_sub(minutes) },
+                    last,
+                    false,
+                );
+            }
+        }
+    }
+    let (hour, last, has_unit) = hour_at(at).filter(|_| word.parse::<u32>().is_err())?;
+    let added = (matches!(text(words, last + 1), "et" | "y" | "e"))
+        .then(|| of_hour(&ADDED_TO_HOUR, text(words, last + 2)))
+        .flatten();
+    match added {
+        Some(minutes) => item(60 * hour + minutes, last + 2, false),
+        None if has_unit && text(words, last) != "h" => item(60 * hour, last, false),
+        None if half_of_day(text(words, last + 1)).is_some() => item(60 * hour, last, false),
         None => None,
     }
 }

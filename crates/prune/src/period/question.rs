@@ -3,7 +3,7 @@
 use tamis_text::Date;
 
 use super::items::{Item, ItemTime, Word, is_in, items, joiner, relation_word, text, words};
-use super::words::{AFTER, AROUND, BEFORE, BETWEEN_DAY_AND_TIME, CLOSE, OPENERS, RANGE_JOINERS};
+use super::words::{AFTER, AROUND, BEFORE, BETWEEN_DAY_AND_TIME, CLOSE, OPENERS, RANGE_JOINERS, UNREAD};
 use super::{DAY, Day, HOUR, Period, Point, Seconds, Window};
 
 /// "At 14:05" also means the minutes next to it, "at 14:05:30" the seconds, and "around 3 pm" the half hour before it.
@@ -28,7 +28,9 @@ pub(crate) fn period(goal: &str) -> Option<(Period, String)> {
         .filter(|(chunk, _)| !is_named(*chunk))
         .map(|(_, text)| text)
         .collect();
-    Some((Period { windows }, rest.join(" ")))
+    let is_unread = |(word, named): (&Word, &bool)| !named && is_in(UNREAD, word.text());
+    let is_whole = !words.iter().zip(&named).any(is_unread);
+    Some((Period { windows, is_whole }, rest.join(" ")))
 }
 
 /// How a point stands to the time that is meant.
@@ -304,6 +306,20 @@ mod tests {
             ("what came in the first 30 s", vec!["first 30"], "what came"),
             ("the last half hour", vec!["last 1800"], ""),
             ("letzte Stunde", vec!["last 3600"], ""),
+            (
+                "between half past eleven and noon, what went on?",
+                vec!["11:30:00 to 12:00:59"],
+                "what went on?",
+            ),
+            ("twenty past ten to half past ten pm", vec!["22:20:00 to 22:30:59"], ""),
+            ("at quarter to nine", vec!["08:44:00? to 08:46:59?"], ""),
+            ("was passierte nach ein Uhr mittags?", vec!["13:00:00 to *"], "was passierte"),
+            ("um halb elf", vec!["10:29:00? to 10:31:59?"], ""),
+            ("viertel nach neun Uhr", vec!["09:14:00? to 09:16:59?"], ""),
+            ("since eleven o'clock", vec!["11:00:00? to *"], ""),
+            ("à onze heures et demie", vec!["11:29:00? to 11:31:59?"], ""),
+            ("from ten to eleven am", vec!["10:00:00 to 11:59:59"], ""),
+            ("ten apples after nine days", vec![], "ten apples after nine days"),
             ("which of 3 and 4", vec![], "which of 3 and 4"),
             ("difference between 3 and 4", vec![], "difference between 3 and 4"),
             ("fix src/a.rs:12", vec![], "fix src/a.rs:12"),

@@ -66,7 +66,9 @@ pub(super) const WEEKDAYS: [&[&str]; 7] = [
 ];
 
 /// A part of the day: from which hour to which, and its names.
-pub(super) const PARTS_OF_DAY: [(u32, u32, &[&str]); 4] = [
+#[rustfmt::skip]
+pub(super) const PARTS_OF_DAY: [(u32, u32, &[&str]); 5] = [
+    (12, 15, &["mittags", "midday"]),
     (
         5,
         12,
@@ -93,7 +95,7 @@ pub(super) const BEFORE_PART_OF_DAY: &[&str] = &[
 ];
 pub(super) const ARTICLES: &[&str] = &["the", "der", "den", "le", "la", "l'"];
 
-pub(super) const NOON: &[&str] = &["noon", "midday", "midi", "mittag", "mittags", "mediodía", "mezzogiorno"];
+pub(super) const NOON: &[&str] = &["noon", "midday", "midi", "mittag", "mediodía", "mezzogiorno"];
 pub(super) const MIDNIGHT: &[&str] = &["midnight", "minuit", "mitternacht", "medianoche", "mezzanotte"];
 pub(super) const HOUR_UNITS: &[&str] =
     &["uhr", "o'clock", "oclock", "h", "hrs", "heures", "heure", "horas", "ore"];
@@ -129,8 +131,10 @@ pub(super) const LAST: &[&str] = &["last", "final", "past", "letzte", "letzten",
 pub(super) const FIRST: &[&str] = &["first", "initial", "opening", "erste", "ersten", "erster", "premier", "première", "premiers", "premières", "primero", "primera", "primeros", "primeras", "primi", "prime", "prima"];
 
 /// Numbers that people write out.
-pub(super) const NUMBERS: [(u32, &[&str]); 15] = [
-    (1, &["one", "a", "an", "une", "un", "eine", "einer", "una"]),
+pub(super) const NUMBERS: [(u32, &[&str]); 17] = [
+    (11, &["eleven", "elf", "onze", "once", "undici"]),
+    (25, &["twenty-five", "fünfundzwanzig", "vingt-cinq", "veinticinco", "venticinque"]),
+    (1, &["one", "a", "an", "une", "un", "ein", "eine", "einer", "eins", "una"]),
     (2, &["two", "couple", "zwei", "deux", "dos", "due"]),
     (3, &["three", "few", "drei", "trois", "tres", "tre"]),
     (4, &["four", "vier", "quatre", "cuatro", "quattro"]),
@@ -146,3 +150,19 @@ pub(super) const NUMBERS: [(u32, &[&str]); 15] = [
     (30, &["thirty", "dreißig", "trente", "treinta", "trenta", "half"]),
     (60, &["sixty", "sechzig", "soixante", "sesenta", "sessanta"]),
 ];
+/// These are numbers too, but no hours.
+pub(super) const NOT_HOURS: &[&str] = &["a", "an", "un", "couple", "few", "several", "half"];
+
+/// Parts of an hour before "past" or "to".
+pub(super) const PARTS_OF_HOUR: [(u32, &[&str]); 2] = [(30, &["half"]), (15, &["quarter", "viertel"])];
+pub(super) const PAST: &[&str] = &["past", "after", "nach"];
+pub(super) const TO: &[&str] = &["to", "til", "till", "of", "vor"];
+/// Parts of an hour behind it: "onze heures et demie".
+pub(super) const ADDED_TO_HOUR: [(u32, &[&str]); 2] = [
+    (30, &["demie", "demi", "media", "mezza", "mezzo", "thirty"]),
+    (15, &["quart", "cuarto", "quarto", "fifteen"]),
+];
+
+/// If one of these is not part of a time that was read, the question names more than was read.
+#[rustfmt::skip]
+pub(super) const UNREAD: &[&str] = &["between", "zwischen", "entre", "past", "half", "halb", "quarter", "viertel", "o'clock", "uhr", "heures", "horas", "noon", "midnight", "mitternacht"];
