@@ -7,6 +7,7 @@
 //!
 //! Both passes take the text in pieces of any size, and the result does not depend on the pieces.
 
+mod extremes;
 mod feed;
 mod scan;
 mod templates;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 
 use tamis_text::{StepOutcome, Timestamp, is_separator_line, step_outcome, strip_ansi_escapes, timestamp};
 
+use crate::comparison::Comparison;
 use crate::error_reports::reports_error;
 use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::mentions::{Mentions, Vocabulary};
@@ -28,6 +30,7 @@ use crate::want::Want;
 use crate::{
     Cut, CutCause, CutPlace, CutReason, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, TextAnalysis,
 };
+use extremes::Extremes;
 use feed::{LineFeeder, PART_BYTES};
 use scan::{DIRECTIVE, ERROR_WORD, Found, MOST_TERMS, SEVERE, STATUS, Template, patterns, template};
 use templates::{COUNTERS, RARE, REPEATED, Sums, TemplateCounts};
@@ -65,6 +68,8 @@ pub struct LargeSurvey {
     goal: String,
     counts: TemplateCounts,
     sums: Sums,
+    /// The utmost numbers, if the goal compares.
+    extremes: Option<Extremes>,
     /// How many lines have each combination of the goal's terms.
     combinations: Vec<u64>,
     written: u64,
@@ -83,6 +88,7 @@ impl LargeSurvey {
             goal: clip(goal, GOAL_BYTES).to_owned(),
             counts: TemplateCounts::new(),
             sums: Sums::new(),
+            extremes: (want.comparison == Some(Comparison::Numbers)).then(Extremes::default),
             combinations: vec![0; 1 << MOST_TERMS],
             written: 0,
             feeder: LineFeeder::default(),
@@ -92,7 +98,9 @@ impl LargeSurvey {
 
     /// Reads the next bytes of the text.
     pub fn read(&mut self, bytes: &[u8]) {
-        let LargeSurvey { patterns, period, counts, sums, combinations, written, feeder, line, .. } = self;
+        let LargeSurvey {
+            patterns, period, extremes, counts, sums, combinations, written, feeder, line, ..
+        } = self;
         feeder.feed(bytes, |part, is_end| {
             if let (true, Some(period)) = (line.is_new(), period.as_mut()) {
                 period.add(timestamp(part));
@@ -105,6 +113,9 @@ impl LargeSurvey {
                     *written += 1;
                     let count = counts.add(template.hash);
                     sums.add(&template, count);
+                    if let Some(extremes) = extremes {
+                        extremes.add(&template);
+                    }
                 }
             }
         });
@@ -127,6 +138,7 @@ impl LargeSurvey {
                 goal: self.goal,
                 counts: self.counts,
                 sums: self.sums,
+                extremes: self.extremes,
                 wanted,
                 period,
                 is_repetitive,
@@ -201,6 +213,7 @@ struct Survey {
     goal: String,
     counts: TemplateCounts,
     sums: Sums,
+    extremes: Option<Extremes>,
     wanted: Vec<bool>,
     /// The time that the goal names, if few lines are of it.
     period: Option<LogPeriod>,
@@ -351,7 +364,8 @@ impl LargeSelector {
             }
         }
         let is_wanted = survey.wanted[usize::from(found.terms)] || self.is_in_period;
-        let is_outlier = survey.sums.is_outlier(template);
+        let is_outlier = survey.sums.is_outlier(template)
+            || survey.extremes.as_ref().is_some_and(|extremes| extremes.has(template));
         let is_example = is_first && count >= MANY;
         let has_failed = found.signs & STATUS != 0 && has_failed_http_status(&String::from_utf8_lossy(text));
         line.stays |= self.context.next_line();

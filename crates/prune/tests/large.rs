@@ -121,6 +121,28 @@ fn lines_of_the_time_and_of_the_names_that_the_goal_mentions_stay() {
 }
 
 #[test]
+fn the_utmost_numbers_stay_for_a_goal_that_compares() {
+    let mut text = String::new();
+    for number in 0..50_000u32 {
+        // No number is an outlier.
+        let took = number.wrapping_mul(2_654_435_761) % 9_000;
+        text.push_str(&format!("2026-03-02T09:00:00Z INFO answered order-{number} in {took}ms\n"));
+    }
+    let took =
+        |line: &str| -> u32 { line.rsplit(' ').next().unwrap().trim_end_matches("ms").parse().unwrap() };
+    let lines: Vec<&str> = text.lines().collect();
+    for (goal, utmost) in [
+        ("which order took the longest?", lines.iter().map(|line| took(line)).max().unwrap()),
+        ("what is the lowest time", lines.iter().map(|line| took(line)).min().unwrap()),
+    ] {
+        let kept = kept(&prune(&text, goal, limits(0.5)));
+        let wanted = (1..=lines.len()).filter(|line| took(lines[line - 1]) == utmost);
+        assert!(wanted.clone().count() > 0 && wanted.clone().all(|line| kept.contains(&line)), "{goal}");
+        assert!(kept.len() < 1_000, "{goal}: {} stay", kept.len());
+    }
+}
+
+#[test]
 fn nothing_is_cut_on_a_guess_or_at_a_threshold_of_zero() {
     // Lines that all differ, and a goal of which no word is there.
     let word = |number: usize| -> String {

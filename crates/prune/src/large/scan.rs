@@ -20,6 +20,11 @@ pub(super) struct Template {
     pub(super) is_blank: bool,
 }
 
+/// Units that are written right behind a number. Others may be hexadecimal.
+const UNITS: [&[u8]; 14] = [
+    b"ms", b"us", b"ns", b"s", b"sec", b"secs", b"min", b"mins", b"kb", b"mb", b"gb", b"kib", b"mib", b"gib",
+];
+
 const SPACE: u8 = 1;
 const DIGIT: u8 = 2;
 const LETTER: u8 = 4;
@@ -96,8 +101,10 @@ pub(super) fn template(line: &[u8]) -> Template {
 
 impl Template {
     fn add_word(&mut self, word: &[u8], classes: u8, digits: usize) {
-        let is_number =
-            digits > 0 && (digits * 2 >= word.len() || classes & NOT_HEX == 0 || word.starts_with(b"0x"));
+        let leading = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let has_unit = leading > 0 && UNITS.iter().any(|unit| word[leading..].eq_ignore_ascii_case(unit));
+        let is_number = digits > 0
+            && (has_unit || digits * 2 >= word.len() || classes & NOT_HEX == 0 || word.starts_with(b"0x"));
         if !is_number {
             for part in word.chunks(8) {
                 let mut eight = [0; 8];
@@ -109,8 +116,9 @@ impl Template {
         self.hash = mix(self.hash, u64::from(b'0'));
         if self.fields < FIELDS {
             // Up to 15 digits, which a float holds exactly.
-            if digits == word.len() && digits <= 15 {
-                let value = word.iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+            if (leading == word.len() || has_unit) && leading <= 15 {
+                let value =
+                    word[..leading].iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'));
                 self.values[self.fields] = value as f64;
             } else {
                 self.values[self.fields] = f64::NAN;
@@ -186,8 +194,10 @@ mod tests {
         assert!(same.iter().all(|line| hash(line) == hash(same[0])));
         assert_ne!(hash(same[0]), hash("2024-01-01 GET /b/12 0xdeadbeef"));
         assert_ne!(hash("a bc"), hash("ab c"));
-        let read = template(b"took 12 ms, 0xff of 3 at 7f");
-        assert_eq!((read.fields, read.values[0], read.values[2]), (4, 12.0, 3.0));
+        assert_eq!(hash("took 5ms"), hash("took 1234ms"));
+        assert_ne!(hash("took 5ms"), hash("took fast"));
+        let read = template(b"took 12 ms, 0xff of 3 at 7f, 35ms");
+        assert_eq!((read.fields, read.values[0], read.values[2], read.values[4]), (5, 12.0, 3.0, 35.0));
         assert!(read.values[1].is_nan() && read.values[3].is_nan());
         assert!(template(b" \t\r").is_blank && !template(b" x").is_blank);
     }
