@@ -42,6 +42,8 @@ const MOST_KEY_LINES: u16 = 200;
 /// The rarest combinations of the goal's words stay, up to one line in this many.
 const ONE_LINE_IN: u64 = 100;
 const FEW_LINES: u64 = 3;
+/// Lines of a time that stay beside those that have an address, a request or the like that the goal names.
+const MOST_OF_A_PERIOD: u64 = 2_000;
 /// Lines that the goal selects stay if they are up to one in this many.
 const MOST_SELECTED: u64 = 20;
 /// Lines that the engine sees on each side of a line that could stay.
@@ -128,9 +130,13 @@ impl LargeSurvey {
         let is_repetitive =
             self.written.saturating_sub(unrepeated) * 2 >= self.written && once * 5 <= self.written;
         let period = self.period.take().and_then(PeriodSurvey::finish);
-        let period =
-            period.filter(|period| period.is_of_ends() || period.lines * MOST_SELECTED <= self.written);
-        let wanted = wanted_combinations(&self.vocabulary, &self.combinations);
+        let (wanted, is_decisive) = wanted_combinations(&self.vocabulary, &self.combinations);
+        let period = period.filter(|period| {
+            // Of many lines of a time, those that have the names are meant.
+            let is_short =
+                period.lines <= if is_decisive { MOST_OF_A_PERIOD } else { self.written / MOST_SELECTED };
+            period.is_of_ends() || is_short
+        });
         let has_goal = period.is_some() || wanted.iter().any(|&wanted| wanted);
         LargeSelector {
             survey: Survey {
@@ -167,8 +173,8 @@ impl LargeSurvey {
 }
 
 /// The combinations of what the goal names that stay: those that select lines clearly, or else those that say most, as long as few
-/// lines have them.
-fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> Vec<bool> {
+/// lines have them. And whether they are all that is meant.
+fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> (Vec<bool>, bool) {
     let lines: u64 = combinations.iter().sum();
     let counted: Vec<(u64, u64)> = combinations
         .iter()
@@ -177,10 +183,15 @@ fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> Vec<boo
         .map(|(bits, lines)| (bits as u64, *lines))
         .collect();
     if let Mentions::Some(selection) = Mentions::read(vocabulary, &counted) {
-        let selected: u64 =
-            counted.iter().filter(|(bits, _)| selection.has(*bits)).map(|(_, lines)| lines).sum();
-        if selected * MOST_SELECTED <= lines {
-            return (0..combinations.len()).map(|bits| selection.has(bits as u64)).collect();
+        let choices: [&dyn Fn(u64) -> bool; 2] =
+            [&|bits| selection.has(bits), &|bits| selection.has_decisive(bits)];
+        for is_chosen in choices {
+            let chosen: u64 =
+                counted.iter().filter(|(bits, _)| is_chosen(*bits)).map(|(_, lines)| lines).sum();
+            if chosen > 0 && chosen * MOST_SELECTED <= lines {
+                let wanted = (0..combinations.len()).map(|bits| is_chosen(bits as u64)).collect();
+                return (wanted, selection.is_decisive());
+            }
         }
     }
     let weight = |term: usize| {
@@ -204,7 +215,7 @@ fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> Vec<boo
         }
         wanted[bits] = true;
     }
-    wanted
+    (wanted, false)
 }
 
 /// What the first pass found.

@@ -208,11 +208,20 @@ pub(crate) struct Selection {
     weights: Vec<f32>,
     /// The weight from which on all bits of a message together select it.
     least: f32,
-    /// An address, a request or the like is among them, so other messages are not meant.
-    pub(crate) is_decisive: bool,
+    /// An address, a request or the like that is among them. If there is one, other messages are not meant.
+    decisive: u64,
 }
 
 impl Selection {
+    pub(crate) fn is_decisive(&self) -> bool {
+        self.decisive != 0
+    }
+
+    /// Whether a message has what makes the selection decisive.
+    pub(crate) fn has_decisive(&self, bits: u64) -> bool {
+        bits & self.decisive != 0
+    }
+
     pub(crate) fn has(&self, bits: u64) -> bool {
         bits & self.telling != 0 || self.least > 0.0 && weight(&self.weights, bits) >= self.least
     }
@@ -245,8 +254,17 @@ impl Mentions {
             .filter(|&&(count, bit)| ids & bit != 0 && share(count, MOST_WITH_A_WORD))
             .fold(0, |telling, (_, bit)| telling | bit);
         let has_id = telling != 0;
-        let is_decisive = !is_about_failures
-            && vocabulary.names.iter().any(|name| name.is_decisive && name.id & telling != 0);
+        let decisive = match is_about_failures {
+            true => 0,
+            false => {
+                telling
+                    & vocabulary
+                        .names
+                        .iter()
+                        .filter(|name| name.is_decisive)
+                        .fold(0, |ids, name| ids | name.id)
+            }
+        };
         let most = if is_about_failures { MOST_BESIDE_FAILURES } else { MOST_SELECTED };
         for &(count, bit) in &known {
             if share(count, MOST_WITH_A_WORD) && share(with(telling | bit), most) {
@@ -266,7 +284,7 @@ impl Mentions {
         let most_of_best = if is_about_failures { MOST_BESIDE_FAILURES } else { MOST_OF_THE_BEST };
         let selects = best > 0.0 && share(as_good, most_of_best);
         let selection =
-            Selection { telling, weights, least: if selects { AS_GOOD * best } else { 0.0 }, is_decisive };
+            Selection { telling, weights, least: if selects { AS_GOOD * best } else { 0.0 }, decisive };
         let is_trusted = has_id || found as f32 >= LEAST_FOUND * names as f32;
         match (telling != 0 || selects, is_trusted) {
             (true, true) => Mentions::Some(selection),

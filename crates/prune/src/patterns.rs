@@ -67,8 +67,10 @@ impl Pattern {
 /// The patterns that are looked for together.
 pub(crate) struct Patterns {
     patterns: Vec<Pattern>,
-    /// For the last five bits of three neighbouring bytes, the patterns that begin so, as bits.
-    beginnings: Vec<u64>,
+    /// For the last five bits of three neighbouring bytes, the number of the group of patterns that begin so.
+    groups: Vec<u8>,
+    /// The patterns of each group, as bits. The first group is empty.
+    members: Vec<u64>,
 }
 
 impl Patterns {
@@ -78,13 +80,18 @@ impl Patterns {
     /// All but the first [`Patterns::MOST`] are left out.
     pub(crate) fn new(mut patterns: Vec<Pattern>) -> Patterns {
         patterns.truncate(Patterns::MOST);
-        let mut beginnings = vec![0; 1 << 15];
+        let (mut groups, mut members) = (vec![0; 1 << 15], vec![0]);
         for (number, pattern) in patterns.iter().enumerate() {
             let window =
                 pattern.lower[..SHORTEST].iter().fold(0, |window, byte| window << 5 | usize::from(byte & 31));
-            beginnings[window] |= 1 << number;
+            if groups[window] == 0 {
+                // There are no more groups than patterns.
+                groups[window] = members.len() as u8;
+                members.push(0);
+            }
+            members[usize::from(groups[window])] |= 1 << number;
         }
-        Patterns { patterns, beginnings }
+        Patterns { patterns, groups, members }
     }
 
     /// The bits of all patterns that are in a line.
@@ -92,7 +99,11 @@ impl Patterns {
         let (mut found, mut window) = (0, 0);
         for (end, byte) in line.iter().enumerate() {
             window = (window << 5 | usize::from(byte & 31)) & 0x7fff;
-            let mut candidates = self.beginnings[window];
+            let group = self.groups[window];
+            if group == 0 {
+                continue;
+            }
+            let mut candidates = self.members[usize::from(group)];
             while candidates != 0 && end + 1 >= SHORTEST {
                 let pattern = &self.patterns[candidates.trailing_zeros() as usize];
                 candidates &= candidates - 1;

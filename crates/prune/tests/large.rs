@@ -111,6 +111,8 @@ fn lines_of_the_time_and_of_the_names_that_the_goal_mentions_stay() {
         ),
         ("the last ten seconds", expected(|line, _| line > 60_000 - 10)),
         ("what did request 17017 do", expected(|line, _| line == 17_017)),
+        // Too many lines are of that time.
+        ("what did request 17017 do between 9:12 and 9:14", expected(|line, _| line == 17_017)),
         ("which requests took 84 ms", expected(|_, line| line.contains(" 84 ms"))),
     ] {
         let kept = kept(&prune(&text, goal, limits(0.5)));

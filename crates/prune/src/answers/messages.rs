@@ -93,7 +93,7 @@ pub(crate) fn raise(
     combinations.sort_unstable();
     match Mentions::read(&vocabulary, &combinations) {
         Mentions::Some(selection) => {
-            is_decided |= selection.is_decisive && !matches!(want.amount, Amount::One | Amount::YesNo);
+            is_decided |= selection.is_decisive() && !matches!(want.amount, Amount::One | Amount::YesNo);
             wanted.iter_mut().zip(&terms).for_each(|(wanted, terms)| *wanted |= selection.has(*terms));
         }
         Mentions::Unknown if !is_known => wanted.fill(true),

@@ -25,6 +25,10 @@ const UNITS: [&[u8]; 14] = [
     b"ms", b"us", b"ns", b"s", b"sec", b"secs", b"min", b"mins", b"kb", b"mb", b"gb", b"kib", b"mib", b"gib",
 ];
 
+fn is_unit(word: &[u8]) -> bool {
+    (1..=4).contains(&word.len()) && UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit))
+}
+
 const SPACE: u8 = 1;
 const DIGIT: u8 = 2;
 const LETTER: u8 = 4;
@@ -101,8 +105,9 @@ pub(super) fn template(line: &[u8]) -> Template {
 
 impl Template {
     fn add_word(&mut self, word: &[u8], classes: u8, digits: usize) {
-        let leading = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let has_unit = leading > 0 && UNITS.iter().any(|unit| word[leading..].eq_ignore_ascii_case(unit));
+        let leading =
+            if digits == 0 { 0 } else { word.iter().take_while(|byte| byte.is_ascii_digit()).count() };
+        let has_unit = leading > 0 && is_unit(&word[leading..]);
         let is_number = digits > 0
             && (has_unit || digits * 2 >= word.len() || classes & NOT_HEX == 0 || word.starts_with(b"0x"));
         if !is_number {
