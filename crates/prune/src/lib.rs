@@ -6,8 +6,8 @@
 //!
 //! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
 //! `line_attributes`) and the words (`index`), measure each line (`features`), score it (`scorer`, `network`), let closing
-//! lines follow what they close (`propagation`), read listings as records (`records`) and keep those that the goal wants
-//! (`want`, `comparison`, `answers`), set aside what must stay (`protect`), choose what goes within the limits
+//! lines follow what they close (`propagation`), read listings as records (`records`) and keep those that the goal wants, or
+//! the messages of a log that it is about (`want`, `comparison`, `period`, `mentions`, `answers`), set aside what must stay (`protect`), choose what goes within the limits
 //! (`select`), say why (`reason`), and cut what was already shown (`shown_cuts`).
 //!
 //! Never touches a file, a clock or the network, and never writes markers or words for people. The same request gives the

@@ -24,6 +24,7 @@ const STARTS: &[&str] = &[
     "Stored in directory: ", "checking for ", "checking whether ", "checking how ", "checking if ", "configure: ", "config.status: ", "Get:", "Hit:", "Ign:",
     "Selecting previously unselected ", "Preparing to unpack ", "Unpacking ", "Setting up ", "Processing triggers ", "Reading package lists", "Adding system ",
     "/bin/sh ", "/bin/bash ", "mv -f ", "install -c ", "/usr/bin/install ", "depbase=", "TASK [", "PLAY [", "changed: [", "skipping: [", "fatal: [",
+    "debug1: ", "debug2: ", "debug3: ",
 ];
 
 /// Suffixes of summary lines of test runners. Suffixes of lines about one test are in `GOOD_ENDS` and `BAD_ENDS`.

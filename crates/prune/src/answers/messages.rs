@@ -99,6 +99,9 @@ pub(crate) fn raise(
         Mentions::Unknown if !is_known => wanted.fill(true),
         Mentions::Unknown | Mentions::Nothing => {}
     }
+    if is_decided {
+        outline.add_details(lines, &mut wanted);
+    }
     outline.add_parents(&mut wanted);
     if is_decided && !want.is_open && want.comparison.is_none() {
         for (score, _) in scores.iter_mut().zip(&wanted).filter(|(_, wanted)| !**wanted) {

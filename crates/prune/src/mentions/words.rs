@@ -27,7 +27,7 @@ pub(super) const GRAMMAR: &[&str] = &[
     "el", "los", "las", "un", "una", "unos", "del", "al", "en", "con", "por", "para", "se", "lo", "y", "o", "no", "su", "sus", "más", "veces", "modo",
     "che", "chi", "come", "quando", "dove", "quale", "quali", "è", "sono", "stato", "stata", "il", "lo", "gli", "di", "da", "con", "per", "si", "nel",
     "combien", "quels", "quelles", "quand", "où", "sont", "était", "été", "ont", "eu", "s'est", "qu'est-ce", "est-ce", "c'est", "se", "y", "a", "sous",
-    "par", "plus", "fois", "leur", "son", "sa", "ses", "on", "aux", "d'un", "d'une", "ne",
+    "par", "plus", "fois", "leur", "son", "sa", "ses", "on", "aux", "d'un", "d'une", "ne", "lesquels", "lesquelles", "lequel", "laquelle", "toutes", "tous", "que", "sait-on",
 ];
 
 /// Words of questions for a cause, which errors and their neighbours answer.
@@ -73,9 +73,10 @@ const WRITTEN: &[(&[&str], &[&str])] = &[
     (&["delet", "remov", "throw", "threw", "clean", "purg", "evict", "gelöscht", "lösch", "entfernt", "supprim", "efface", "elimin", "borr", "rimoss"],
      &["delet", "remov", "unlink", "purg", "evict", "expir", "discard", "clean", "uninstall", "prun"]),
     (&["download", "fetch", "pull", "herunter", "geladen", "télécharg", "descarg", "scaric"],
-     &["download", "fetch", "pull", "retriev", "get:", "http fetch", "collecting", "cloning"]),
+     &["download", "fetch", "pull", "retriev", "get:", "crawl", "http fetch", "collecting", "cloning"]),
     (&["upload", "push", "hochgeladen", "sent", "send", "deliver", "publish", "gesendet", "geschickt", "envoy", "enviad", "zugestellt", "livr"],
      &["upload", "push", "sent", "send", "deliver", "publish", "emit", "dispatch"]),
+    (&["apply", "applied", "appliqu", "angewendet", "angewandt", "aplic", "applic"], &["apply", "applied"]),
     (&["install", "einge", "instal"], &["install", "setting up", "unpack", "added"]),
     (&["skip", "ignor", "übersprung", "saut", "omit", "salt"], &["skip", "ignor", "omit", "disabled", "xfail"]),
     (&["retr", "again", "wiederhol", "erneut", "réessa", "reintent"], &["retr", "again", "attempt", "backoff"]),

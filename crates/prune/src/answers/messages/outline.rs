@@ -6,6 +6,8 @@ use tamis_syntax::line_indent;
 const TIMED_SHARE: f32 = 0.3;
 /// Lines of a message are read as one if there are not more.
 const MOST_LINES: usize = 20;
+/// Lines behind one that may explain it.
+const MOST_DETAILS: usize = 5;
 
 /// Which line each line of a log is below: by its indentation, or below the last line with a time.
 pub(super) struct Outline {
@@ -62,6 +64,24 @@ impl Outline {
         for line in 0..terms.len() {
             if let Some(parent) = self.parent[line] {
                 terms[line] |= terms[parent as usize];
+            }
+        }
+    }
+
+    /// Where it is not known where a message ends, the next lines of the paragraph may be part of a wanted one.
+    pub(super) fn add_details(&self, lines: &[&str], wanted: &mut [bool]) {
+        if self.message.is_some() {
+            return;
+        }
+        let mut left = 0;
+        for (wanted, line) in wanted.iter_mut().zip(lines) {
+            if *wanted {
+                left = MOST_DETAILS;
+            } else if line.trim().is_empty() {
+                left = 0;
+            } else if left > 0 {
+                left -= 1;
+                *wanted = true;
             }
         }
     }
