@@ -117,6 +117,11 @@ fn is_dated(line: &str) -> bool {
     const HEAD_BYTES: usize = 64;
     let head = &line[..line.floor_char_boundary(HEAD_BYTES)];
     let head = head.split(['"', '\'', '`', '(', '=', '{', '<', ';']).next().unwrap_or_default();
+    // Most lines of code have no number of two digits, and every time has.
+    let has_number = || head.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit));
+    if !has_number() {
+        return false;
+    }
     match timestamp(head) {
         Timestamp { date: Some(_), time: Some(_) } => true,
         // `10535 04:01:24.381882 openat(…`
