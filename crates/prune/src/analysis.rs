@@ -125,14 +125,14 @@ impl<'a> TextAnalysis<'a> {
             answers::reports::raise(&self.lines, &want, scores);
         }
         answers::json::raise(&self.lines, &self.view.text, &want, scores);
-        let rows = answers::rows::RowInputs {
+        let question = answers::Question {
             kind: self.kind,
             lines: &self.lines,
             goal: &self.goal,
             index: &self.index,
             want: &want,
         };
-        answers::rows::raise(&rows, scores, interrupted)?;
+        answers::rows::raise(&question, scores, interrupted)?;
         let records = Records::read(&self.lines);
         let is_filled = |line: usize| !self.attributes.blank[line];
         let filled = (0..self.lines.len()).filter(|&line| is_filled(line)).count();
@@ -143,15 +143,7 @@ impl<'a> TextAnalysis<'a> {
             if scope == Scope::Picked {
                 return Ok(());
             }
-            let messages = answers::messages::MessageInputs {
-                kind: self.kind,
-                lines: &self.lines,
-                goal: &self.goal,
-                index: &self.index,
-                want: &want,
-                named,
-            };
-            return answers::messages::raise(&messages, scores, interrupted);
+            return answers::messages::raise(&question, named, scores, interrupted);
         }
         let inputs = AnswerInputs {
             lines: &self.lines,

@@ -13,6 +13,8 @@ mod named;
 pub(crate) mod reports;
 pub(crate) mod rows;
 
+use tamis_text::TextKind;
+
 use crate::DEFAULT_THRESHOLD;
 use crate::bm25::{Weights, term_weights};
 use crate::goal::Goal;
@@ -47,6 +49,15 @@ const REST_SHARE: f32 = 0.45;
 const TASK_RAISE: f32 = 0.15;
 /// What remains of the score of a diff's context.
 const CONTEXT_SHARE: f32 = 0.95;
+
+/// A text and what is asked of it, where it is not read as records.
+pub(crate) struct Question<'a> {
+    pub(crate) kind: TextKind,
+    pub(crate) lines: &'a [&'a str],
+    pub(crate) goal: &'a Goal,
+    pub(crate) index: &'a Index,
+    pub(crate) want: &'a Want,
+}
 
 /// What the verdicts are found from.
 pub(crate) struct AnswerInputs<'a> {

@@ -10,32 +10,22 @@ use std::collections::HashMap;
 
 use tamis_text::{TextKind, Timestamp, timestamp};
 
-use super::{ANSWER, DOUBT_SHARE, REST_SHARE};
-use crate::goal::Goal;
-use crate::index::Index;
+use super::{ANSWER, DOUBT_SHARE, Question, REST_SHARE};
 use crate::mentions::{Mentions, Vocabulary};
 use crate::period::PeriodSurvey;
 use crate::want::{Amount, Want};
 use crate::{DEFAULT_THRESHOLD, EngineError};
 use outline::Outline;
 
-pub(crate) struct MessageInputs<'a> {
-    pub(crate) kind: TextKind,
-    pub(crate) lines: &'a [&'a str],
-    pub(crate) goal: &'a Goal,
-    pub(crate) index: &'a Index,
-    pub(crate) want: &'a Want,
-    /// Lines whose numbers the goal names.
-    pub(crate) named: &'a [usize],
-}
-
-/// Raises the messages that a question is about, and lowers the others if it is certain that those are all.
+/// Raises the messages that a question is about, and lowers the others if it is certain that those are all. `named` are lines whose numbers
+/// the goal names.
 pub(crate) fn raise(
-    inputs: &MessageInputs<'_>,
+    question: &Question<'_>,
+    named: &[usize],
     scores: &mut [f32],
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), EngineError> {
-    let MessageInputs { kind, lines, goal, index, want, named } = inputs;
+    let Question { kind, lines, goal, index, want } = question;
     let is_question = !want.is_long && !goal.is_of_agent;
     if *kind != TextKind::Logs || !is_question {
         return Ok(());

@@ -3,11 +3,9 @@
 //! Which row has the highest number, or lacks something, is decided by values, and no word of the goal is in it. So the rows stay.
 //! They also stay if the goal asks for a row and no row has a word of it: then it is unknown which one is meant.
 
-use super::DOUBT_SHARE;
+use super::{DOUBT_SHARE, Question};
 use crate::comparison::Comparison;
-use crate::goal::Goal;
-use crate::index::{Hit, Index};
-use crate::want::Want;
+use crate::index::Hit;
 use crate::{DEFAULT_THRESHOLD, EngineError};
 use tamis_text::TextKind;
 
@@ -20,17 +18,9 @@ const MOST_NAMED: f32 = 0.5;
 /// Only this much of a line is read.
 const LINE_BYTES: usize = 4 * 1024;
 
-pub(crate) struct RowInputs<'a> {
-    pub(crate) kind: TextKind,
-    pub(crate) lines: &'a [&'a str],
-    pub(crate) goal: &'a Goal,
-    pub(crate) index: &'a Index,
-    pub(crate) want: &'a Want,
-}
-
 /// Raises the rows, and in logs the lines with numbers, that may be what the goal asks for. Nothing is lowered.
 pub(crate) fn raise(
-    inputs: &RowInputs<'_>,
+    inputs: &Question<'_>,
     scores: &mut [f32],
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), EngineError> {
@@ -68,7 +58,7 @@ pub(crate) fn raise(
 }
 
 /// Whether a word of the goal is in some rows of a table.
-fn selects(inputs: &RowInputs<'_>, table: &Table) -> bool {
+fn selects(inputs: &Question<'_>, table: &Table) -> bool {
     let mut rows = vec![0usize; inputs.goal.terms.len()];
     let mut last = vec![usize::MAX; rows.len()];
     for hit in hits_below_names(&inputs.index.hits, table) {
@@ -271,7 +261,7 @@ mod tests {
         let index = Index::read(&text, &lines, &goal, &|| false).expect("it is not interrupted");
         let want = Want::read("which balance has bob");
         let inputs =
-            RowInputs { kind: TextKind::Logs, lines: &lines, goal: &goal, index: &index, want: &want };
+            Question { kind: TextKind::Logs, lines: &lines, goal: &goal, index: &index, want: &want };
         let mut scores = vec![0.0; lines.len()];
         assert!(matches!(raise(&inputs, &mut scores, &|| true), Err(EngineError::Interrupted)));
         assert!(raise(&inputs, &mut scores, &|| false).is_ok());
