@@ -21,9 +21,9 @@ const STARTS: &[&str] = &[
     "✓ ", "✔ ", "✗ ", "✖ ", "× ", "❯ ", "√ ", "ok ", "not ok ", "gcc ", "cc ", "c++ ", "g++ ", "clang ", "ar ", "ranlib ", "ld ", "rm -f ",
     "CC ", "LD ", "AR ", "E   ", "> ", "--> ", "::: ", "= note:", "= help:", "note:", "help:", "Entering directory", "Leaving directory",
     "Start ", "stack backtrace:", "note: run with", "Requirement already satisfied", "Using cached ", "Attempting uninstall:", "Created wheel for ",
-    "Stored in directory: ", "checking for ", "checking whether ", "checking how ", "checking if ", "configure: ", "config.status: ", "Get:", "Hit:", "Ign:",
-    "Selecting previously unselected ", "Preparing to unpack ", "Unpacking ", "Setting up ", "Processing triggers ", "Reading package lists", "Adding system ",
-    "/bin/sh ", "/bin/bash ", "mv -f ", "install -c ", "/usr/bin/install ", "depbase=", "TASK [", "PLAY [", "changed: [", "skipping: [", "fatal: [",
+    "Stored in directory: ", "checking for ", "checking whether ", "checking how ", "checking if ", "configure: ", "config.status: ", "# Subtest: ",
+    "Selecting previously unselected ", "Preparing to unpack ", "Processing triggers ", "Reading package lists", "Adding system ",
+    "TASK [", "PLAY [", "changed: [", "skipping: [", "fatal: [",
     "debug1: ", "debug2: ", "debug3: ",
 ];
 
@@ -49,7 +49,6 @@ const GOOD_ENDS: &[&str] = &[
     " XFAIL",
     " passing",
     " Passed",
-    " s = .",
 ];
 
 /// Prefixes of lines about a test that failed, or that show where and why, as pytest does.
@@ -82,7 +81,6 @@ pub fn step_outcome(line: &str) -> Option<StepOutcome> {
         || is_pass(line)
         || is_timed_pass(line)
         || is_pass_of_platform(line)
-        || verdict.strip_suffix("OK").is_some_and(|name| name.trim_end().ends_with(':'))
         || is_tap_plan(line)
     {
         Some(StepOutcome::Passed)
@@ -109,7 +107,9 @@ fn is_pass_of_platform(line: &str) -> bool {
     // `//shop:cart_test   PASSED in 0.3s`
     let of_bazel = line.starts_with("//") && line.contains(" PASSED in ");
     // `Passed Shop.CartTests.Adds [12 ms]`
-    let of_dotnet = (line.starts_with("Passed ") || line.starts_with("Skipped ")) && line.ends_with("s]");
+    let of_dotnet = (line.starts_with("Passed ") || line.starts_with("Skipped "))
+        && line.ends_with("s]")
+        && line.split(' ').nth(1).is_some_and(|name| name.contains('.'));
     // `Test Case '-[Shop.CartTests testAdds]' passed (0.001 seconds).`
     let of_swift = (line.starts_with("Test Case '") || line.starts_with("Test Suite '"))
         && (line.contains("' passed (") || line.contains("' passed at ") || line.contains("' started"));
@@ -121,15 +121,13 @@ fn is_pass_of_platform(line: &str) -> bool {
     let of_flutter = || {
         let (time, rest) = line.split_once(" +")?;
         let (minutes, seconds) = time.split_once(':')?;
-        let (passed, _) = rest.split_once(": ")?;
-        Some(
-            is_number(minutes)
-                && is_number(seconds)
-                && is_number(passed.split(" ~").next()?)
-                && !line.ends_with("[E]"),
-        )
+        let (passed, name) = rest.split_once(": ")?;
+        let is_passed = is_number(minutes) && is_number(seconds) && is_number(passed.split(" ~").next()?);
+        Some(is_passed && name.contains(".dart") && !name.ends_with("[E]"))
     };
-    of_bazel || of_dotnet || of_swift || of_maven || of_flutter().unwrap_or(false)
+    // `CartTest#test_adds = 0.00 s = .`
+    let of_minitest = line.ends_with(" s = .") && line.contains("#test_");
+    of_bazel || of_dotnet || of_swift || of_maven || of_minitest || of_flutter().unwrap_or(false)
 }
 
 /// `1..12`: how many results follow.
@@ -186,6 +184,7 @@ pub(crate) fn is_tool_line(trimmed: &str) -> bool {
         || is_quoted_source(trimmed)
         || is_shell_of_make(trimmed)
         || is_statement_of_mysql(trimmed)
+        || is_step_of_apt(trimmed)
 }
 
 /// `===== FAILURES =====`, `______ test_name ______`.
@@ -244,6 +243,15 @@ fn is_shell_of_make(line: &str) -> bool {
     ["make[", "libtool: ", "ninja: "].iter().any(|start| line.starts_with(start))
 }
 
+/// `Get:1 http://…`, `Unpacking libc6:amd64 (2.36-9) ...`
+fn is_step_of_apt(line: &str) -> bool {
+    let behind = |starts: [&str; 3]| starts.iter().find_map(|start| line.strip_prefix(start));
+    behind(["Get:", "Hit:", "Ign:"])
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+        || behind(["Unpacking ", "Setting up ", "Removing "])
+            .is_some_and(|rest| rest.contains(" (") && rest.ends_with("..."))
+}
+
 /// `17 Query\tselect 1`, as MySQL's general log writes behind its times.
 fn is_statement_of_mysql(line: &str) -> bool {
     let text = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
@@ -291,7 +299,6 @@ mod tests {
             "[       OK ] Cart.Adds (0 ms)",
             "(pass) cart > adds [0.12ms]",
             "cart adds ... ok (5ms)",
-            "  adds:  OK (0.01s)",
             "CartTest#test_adds = 0.00 s = .",
             "CartTest > adds PASSED",
             "//shop:cart_test                 PASSED in 0.3s",
@@ -338,6 +345,9 @@ mod tests {
             "00:05 +12 -1: test/cart_test.dart: adds [E]",
             "00:05 +12 -1: Some tests failed.",
             "Passed on to the next one [1]",
+            "Skipped upload took [3 s]",
+            "HTTP status: OK",
+            "09:00 +0200: server 0 served request 0",
             "Test Case '-[Shop.CartTests testAdds]' failed (0.001 seconds).",
             "thread 'a' panicked at src/lib.rs:3:5:",
             "",

@@ -158,13 +158,15 @@ impl Votes {
             return;
         }
         self.after_heading = false;
-        if let Some(template) = template(trimmed) {
-            *self.templates.entry(template).or_default() += 1;
-        }
         if trimmed.starts_with('#') {
             self.hashes += 1;
         }
         let weight = code_weight(trimmed);
+        if weight == 0
+            && let Some(template) = template(trimmed)
+        {
+            *self.templates.entry(template).or_default() += 1;
+        }
         if weight > 0 {
             self.code += weight;
         } else if is_markdown(trimmed) {
@@ -192,7 +194,8 @@ impl Votes {
         }
         // Only programs write line after line with other numbers.
         let repeated: u32 = self.templates.values().filter(|&&lines| lines >= REPEATED).sum();
-        if self.code == 0 && docs == 0 && lines > 3 || 2 * repeated as usize > lines {
+        let is_repetitive = 2 * repeated as usize > lines && 4 * self.code < lines as u32;
+        if self.code == 0 && docs == 0 && lines > 3 || is_repetitive {
             return TextKind::Logs;
         }
         TextKind::Code
@@ -241,6 +244,30 @@ mod tests {
         ] {
             assert_eq!(detect(text), kind, "{text}");
         }
+    }
+
+    #[test]
+    fn repetitive_code_and_data_with_dates_are_no_logs() {
+        type Line = fn(usize) -> String;
+        let lines: [Line; 7] = [
+            |number| format!("    assert add({number}, 2) == {}", number + 2),
+            |number| format!("    expect(add {number}, 2).to eq {}", number + 2),
+            |number| format!("COLOR_{number} = rgb({number}, 2, 3)"),
+            |number| format!("item_{number}:\n  name: x\n  created_at: 2024-01-01 10:00:{:02}", number % 60),
+            |number| format!("a{number}: b{number}\n\tmv -f a.tmp a{number}\n\t/bin/sh ./gen a{number}"),
+            |number| format!("# 2024-01-01 10:00:00 changed by {number}\nx{number} = f({number})"),
+            |number| format!("    let x{number} = compute({number}, 2, 3);"),
+        ];
+        for line in lines {
+            let text: String = (0..40).map(|number| line(number) + "\n").collect();
+            assert_ne!(detect(&text), TextKind::Logs, "{text}");
+        }
+        let rows: String = (0..40).map(|row| format!("    1{row:09}, 1{row:09}, 1{row:09},\n")).collect();
+        assert_eq!(detect(&format!("static TABLE: &[u32] = &[\n{rows}];\n")), TextKind::Code);
+        let table = "# Releases\n\nEach release, and when it came out, in the order of their dates.\n\n| date | version |\n| --- | --- |\n".to_owned();
+        let rows: String =
+            (0..20).map(|row| format!("| 2024-01-{:02} 10:00 | 1.0.{row} |\n", row + 1)).collect();
+        assert_eq!(detect(&(table + &rows)), TextKind::Docs);
     }
 
     #[test]

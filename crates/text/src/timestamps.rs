@@ -132,7 +132,9 @@ fn epoch(bytes: &[u8]) -> Option<Timestamp> {
     let is_named = FIELDS.iter().any(|field| before.ends_with(field));
     // From 2001 to 2033.
     let is_epoch = matches!(digits, 10 | 13 | 16) && bytes[at] == b'1';
-    let ends = !bytes.get(at + digits).is_some_and(u8::is_ascii_alphanumeric);
+    let ends = !bytes
+        .get(at + digits)
+        .is_some_and(|next| next.is_ascii_alphanumeric() || *next == b',' && !is_named);
     if !is_epoch || !ends || !(is_named || matches!(before, [] | [b'['])) {
         return None;
     }
@@ -231,8 +233,10 @@ fn day_or_month_first(bytes: &[u8], at: usize, digits: usize) -> Option<(Date, u
     if !matches!(sign, b'-' | b'/' | b'.' | b' ') {
         return None;
     }
-    if let Some(month) = month_at(bytes, end + 1) {
-        let end = end + 4;
+    // `17. Nov`
+    let space = usize::from(sign == b'.' && bytes.get(end + 1) == Some(&b' '));
+    if let Some(month) = month_at(bytes, end + 1 + space) {
+        let end = end + 4 + space;
         let has_year = matches!(bytes.get(end), Some(b'-' | b'/' | b' '));
         let year = number(bytes, end + 1, 4).filter(|_| has_year);
         let year = year.and_then(|(year, last)| known_year(year).map(|year| (year, last)));
@@ -279,7 +283,8 @@ fn named_month(bytes: &[u8], at: usize) -> Option<(Date, usize)> {
         return None;
     }
     let (day, end) = number(bytes, at + 3 + spaces, 2)?;
-    if is_digit(bytes, end) {
+    // `Nov 10:00:00` is an hour.
+    if is_digit(bytes, end) || bytes.get(end) == Some(&b':') {
         return None;
     }
     let behind = end + usize::from(bytes.get(end) == Some(&b',')) + 1;
@@ -400,6 +405,8 @@ mod tests {
             ("ts=1794609860 level=info", date(2026, 11, 13), time(22, 44, 20)),
             ("4794609860 x", None, None),
             ("id 1794609860 x", None, None),
+            ("Di 17. Nov 10:00:00 CET 2026", date(0, 11, 17), time(10, 0, 0)),
+            ("    1794609860, 1794609861,", None, None),
             ("[10:30] started", None, time(10, 30, 0)),
             ("9:05:07 PM started", None, time(21, 5, 7)),
             ("2026-11-17", date(2026, 11, 17), None),

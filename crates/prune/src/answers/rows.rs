@@ -233,6 +233,10 @@ fn clip(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use crate::goal::Goal;
+    use crate::index::Index;
+    use crate::want::Want;
+
     use super::*;
 
     #[test]

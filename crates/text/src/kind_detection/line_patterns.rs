@@ -122,6 +122,15 @@ fn is_dated(line: &str) -> bool {
     if !has_number() {
         return false;
     }
+    // A word may come before, such as a file or a host, and no comment, row or key.
+    let before = head.find(|sign: char| sign.is_ascii_digit()).map_or("", |digit| head[..digit].trim());
+    let is_plain = !before.contains(['#', '/', '|', '$', '*'])
+        && !before.ends_with(':')
+        && before.split_whitespace().nth(1).is_none()
+        && !["On", "In", "At", "Since", "From", "Until"].contains(&before);
+    if !is_plain && !before.starts_with('[') {
+        return false;
+    }
     match timestamp(head) {
         Timestamp { date: Some(_), time: Some(_) } => true,
         // `10535 04:01:24.381882 openat(…`
@@ -137,7 +146,9 @@ fn is_dated(line: &str) -> bool {
 /// What a line of several words is but for its numbers, if it has any. Statements, and rows of data, end with a sign.
 pub(super) fn template(trimmed: &str) -> Option<u64> {
     const FEWEST_WORDS: usize = 5;
-    if trimmed.ends_with([';', ',', '{', '}', '(', '[', ']', ':', '\\'])
+    let first = trimmed.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
+    if CODE_WORDS.contains(&first)
+        || trimmed.ends_with([';', ',', '{', '}', '(', '[', ']', ':', '\\'])
         || !trimmed.bytes().any(|byte| byte.is_ascii_digit())
         || trimmed.split_whitespace().nth(FEWEST_WORDS - 1).is_none()
     {
