@@ -135,7 +135,7 @@ impl LargeSurvey {
             // Of many lines of a time, those that have the names are meant.
             let is_short =
                 period.lines <= if is_decisive { MOST_OF_A_PERIOD } else { self.written / MOST_SELECTED };
-            period.is_of_ends() || is_short
+            period.is_of_ends() && !period.is_most_of_the_log() || !period.is_of_ends() && is_short
         });
         let has_goal = period.is_some() || wanted.iter().any(|&wanted| wanted);
         LargeSelector {

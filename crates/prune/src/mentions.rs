@@ -165,6 +165,11 @@ impl Vocabulary {
         bit
     }
 
+    /// Whether the question is for a cause or a failure, which the network and the protections know.
+    pub(crate) fn is_about_failures(&self) -> bool {
+        self.is_about_failures
+    }
+
     /// The bit of a term of the goal, or 0.
     pub(crate) fn term(&self, term: usize) -> u64 {
         self.of_term.get(term).copied().unwrap_or(0)
@@ -208,13 +213,27 @@ pub(crate) struct Selection {
     weights: Vec<f32>,
     /// The weight from which on all bits of a message together select it.
     least: f32,
-    /// An address, a request or the like that is among them. If there is one, other messages are not meant.
+    has_id: bool,
+    /// An address, a request or the like that is among them.
     decisive: u64,
+    /// All that the question names is in the messages that have it, or selects messages itself.
+    is_complete: bool,
 }
 
 impl Selection {
+    /// Whether other messages are certainly not meant.
     pub(crate) fn is_decisive(&self) -> bool {
-        self.decisive != 0
+        self.decisive != 0 && self.is_complete
+    }
+
+    /// Whether a name that is no word of a language is among what it selects.
+    pub(crate) fn has_id(&self) -> bool {
+        self.has_id
+    }
+
+    /// Whether messages that it does not select are not meant, if it is known from something else which ones are.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// Whether a message has what makes the selection decisive.
@@ -283,8 +302,25 @@ impl Mentions {
             .sum();
         let most_of_best = if is_about_failures { MOST_BESIDE_FAILURES } else { MOST_OF_THE_BEST };
         let selects = best > 0.0 && share(as_good, most_of_best);
-        let selection =
-            Selection { telling, weights, least: if selects { AS_GOOD * best } else { 0.0 }, decisive };
+        let selection = Selection {
+            telling,
+            weights,
+            least: if selects { AS_GOOD * best } else { 0.0 },
+            has_id,
+            decisive,
+            is_complete: false,
+        };
+        let is_settled = |name: &NameBits| {
+            let all = name.id | name.whole | name.parts | name.written;
+            let is_in_all = || {
+                let mut with_id =
+                    combinations.iter().filter(|(bits, _)| bits & selection.decisive != 0).peekable();
+                with_id.peek().is_some() && with_id.all(|(bits, _)| bits & all != 0)
+            };
+            all == 0 || all & selection.telling != 0 || is_in_all()
+        };
+        let is_complete = found == names && vocabulary.names.iter().all(is_settled);
+        let selection = Selection { is_complete, ..selection };
         let is_trusted = has_id || found as f32 >= LEAST_FOUND * names as f32;
         match (telling != 0 || selects, is_trusted) {
             (true, true) => Mentions::Some(selection),

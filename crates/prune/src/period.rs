@@ -53,14 +53,14 @@ pub(crate) struct PeriodSurvey {
     period: Period,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
-    /// How many lines are in the period, if times of either half of the day are read as written, and as those of the afternoon.
-    lines: [u64; 2],
+    /// For each window how many lines are in it, if times of either half of the day are read as written, and as those of the afternoon.
+    lines: Vec<[u64; 2]>,
 }
 
 /// A period in the times of one log.
 #[derive(Clone, Debug)]
 pub(crate) struct LogPeriod {
-    /// The number of lines that have a time, and of which that time is in the period or may be.
+    /// The number of lines that have a time in the period, or may have.
     pub(crate) lines: u64,
     windows: Vec<Window>,
     first: Timestamp,
@@ -69,7 +69,8 @@ pub(crate) struct LogPeriod {
 
 impl PeriodSurvey {
     pub(crate) fn new(period: Period) -> PeriodSurvey {
-        PeriodSurvey { period, first: None, last: None, lines: [0; 2] }
+        let lines = vec![[0; 2]; period.windows.len()];
+        PeriodSurvey { period, first: None, last: None, lines }
     }
 
     /// Adds the timestamp of the next line.
@@ -79,39 +80,72 @@ impl PeriodSurvey {
         }
         self.first.get_or_insert(stamp);
         self.last = Some(stamp);
-        for (is_afternoon, lines) in [false, true].into_iter().zip(&mut self.lines) {
-            let is_in = self.period.windows.iter().any(|window| match *window {
-                Window::Between(from, to) => {
-                    is_between(from.read(is_afternoon), to.read(is_afternoon), stamp)
-                }
-                // The ends of the log are in them; which others are is known at its end.
-                Window::First(_) | Window::Last(_) => true,
-            });
-            *lines += u64::from(is_in);
+        for (window, lines) in self.period.windows.iter().zip(&mut self.lines) {
+            for (is_afternoon, lines) in [false, true].into_iter().zip(lines) {
+                let is_in = match *window {
+                    Window::Between(from, to) => {
+                        is_between(from.read(is_afternoon), to.read(is_afternoon), stamp)
+                    }
+                    // The ends of the log are in them; which others are is known at its end.
+                    Window::First(_) | Window::Last(_) => true,
+                };
+                *lines += u64::from(is_in);
+            }
         }
     }
 
-    /// The period in this log, unless no line is in it.
+    /// The period in this log, unless no line is in one of its windows, or the log's years change and it says nothing of them.
     pub(crate) fn finish(self) -> Option<LogPeriod> {
-        let is_afternoon = self.lines[0] == 0;
-        if is_afternoon && self.lines[1] == 0 {
+        let (mut first, mut last) = (self.first?, self.last?);
+        // Logs are printed from either end.
+        if is_before(last, first) {
+            std::mem::swap(&mut first, &mut last);
+        }
+        let months = (first.date, last.date);
+        if let (Some(Date { year: None, month: from, .. }), Some(Date { year: None, month: to, .. })) = months
+            && from.abs_diff(to) > 9
+        {
             return None;
         }
-        let read = |window: &Window| match *window {
-            Window::Between(from, to) => Window::Between(from.read(is_afternoon), to.read(is_afternoon)),
-            other => other,
-        };
-        let lines = self.lines[usize::from(is_afternoon)];
-        Some(LogPeriod {
-            lines,
-            windows: self.period.windows.iter().map(read).collect(),
-            first: self.first?,
-            last: self.last?,
-        })
+        let mut windows = Vec::new();
+        let mut lines = 0;
+        for (window, found) in self.period.windows.iter().zip(&self.lines) {
+            let halves: &[bool] = if window.is_of_either_half() { &[false, true] } else { &[false] };
+            let count = windows.len();
+            for &is_afternoon in halves.iter().filter(|&&is_afternoon| found[usize::from(is_afternoon)] > 0) {
+                lines += found[usize::from(is_afternoon)];
+                windows.push(match *window {
+                    Window::Between(from, to) => {
+                        Window::Between(from.read(is_afternoon), to.read(is_afternoon))
+                    }
+                    other => other,
+                });
+            }
+            if windows.len() == count {
+                return None;
+            }
+        }
+        Some(LogPeriod { lines, windows, first, last })
+    }
+}
+
+impl Window {
+    fn is_of_either_half(&self) -> bool {
+        matches!(self, Window::Between(from, to) if from.is_of_either_half || to.is_of_either_half)
     }
 }
 
 impl LogPeriod {
+    /// Whether it has a length of time at an end of the log that is more than a fifth of the log.
+    pub(crate) fn is_most_of_the_log(&self) -> bool {
+        self.windows.iter().any(|window| match window {
+            Window::First(seconds) | Window::Last(seconds) => {
+                is_within(self.first, self.last, seconds.saturating_mul(5))
+            }
+            Window::Between(..) => false,
+        })
+    }
+
     /// Whether it is only a length of time at an end of the log.
     pub(crate) fn is_of_ends(&self) -> bool {
         self.windows.iter().all(|window| matches!(window, Window::First(_) | Window::Last(_)))
@@ -124,6 +158,13 @@ impl LogPeriod {
             Window::Last(seconds) => is_within(stamp, self.last, seconds),
         })
     }
+}
+
+/// Whether a time is before another, where both have a date.
+fn is_before(stamp: Timestamp, other: Timestamp) -> bool {
+    let (Some(date), Some(other_date)) = (stamp.date, other.date) else { return false };
+    (order(date, other_date), stamp.time.cmp(&other.time))
+        < (std::cmp::Ordering::Equal, std::cmp::Ordering::Equal)
 }
 
 impl Point {
@@ -223,8 +264,9 @@ mod tests {
             "2026-11-18 03:00:00 g",
         ];
         for (goal, expected) in [
-            ("between 9:30 and 9:50", Some(vec![0, 2])),
-            ("what happened on Nov 17 between 9:30 and 9:50", Some(vec![2])),
+            ("between 9:30 and 9:50", Some(vec![0, 2, 3])),
+            ("between 09:30 and 09:50", Some(vec![0, 2])),
+            ("what happened on Nov 17 between 9:30 and 9:50", Some(vec![2, 3])),
             ("on 17 November 2025", None),
             ("on 2026-11-17 after 20:00", Some(vec![3, 4])),
             ("after 2026-11-17 20:00", Some(vec![3, 4, 5, 6])),
@@ -235,6 +277,7 @@ mod tests {
             ("before Nov 17", Some(vec![0])),
             ("on Wednesday", Some(vec![5, 6])),
             ("between 9:35 and 9:45", Some(vec![3])),
+            ("at 9:31 and at 9:40", Some(vec![0, 2, 3])),
             ("between 9:35 and 9:45 am", None),
             ("between 13:00 and 14:00", None),
             ("in the last three hours", Some(vec![5, 6])),
@@ -253,6 +296,12 @@ mod tests {
         ] {
             assert_eq!(lines_in(goal, &undated), expected, "{goal}");
         }
+        let reversed: Vec<&str> = dated.iter().rev().copied().collect();
+        assert_eq!(lines_in("in the last three hours", &reversed), Some(vec![0, 1]));
+        assert_eq!(
+            lines_in("since Dec 31", &["Dec 30 10:00:00 a", "Dec 31 10:00:00 b", "Jan  1 10:00:00 c"]),
+            None
+        );
         let days = ["Nov 17 x", "Nov 18 y"];
         assert_eq!(lines_in("what was on Nov 18", &days), Some(vec![1]));
         assert_eq!(lines_in("what was at 9:30", &["no time"]), None);

@@ -69,6 +69,12 @@ pub(crate) struct Want {
     pub(crate) period: Option<Period>,
     /// Asks why something went wrong, in words that are no intent of the goal.
     pub(crate) asks_for_failure: bool,
+    /// Excludes something, so that what it names may be what is not wanted.
+    pub(crate) excludes: bool,
+    /// Relates what it names to something else: "after the restart", "compared to yesterday".
+    pub(crate) relates: bool,
+    /// Asks for more than what something did.
+    pub(crate) is_open_ended: bool,
     /// Counts or lists things, so that a failure is only one property of them.
     pub(crate) counts: bool,
     /// The names without those that are part of a time.
@@ -179,6 +185,24 @@ const EVENTS: &[&str] = &[
     "pull", "search", "remove", "removing", "delete", "deleting", "replace", "replacing", "rename", "renaming", "convert", "migrate", "missing", "skip",
 ];
 
+#[rustfmt::skip]
+const EXCLUDING: &[&str] = &[
+    "not", "no", "never", "except", "excluding", "but", "outside", "without", "besides", "apart", "unless", "other", "others", "rest", "else", "cannot",
+    "außer", "nicht", "ohne", "kein", "keine", "andere", "sauf", "pas", "hors", "sans", "autres", "excepto", "salvo", "sin", "menos", "otros", "tranne",
+    "non", "senza", "altri",
+];
+#[rustfmt::skip]
+const RELATING: &[&str] = &[
+    "after", "before", "since", "until", "till", "while", "around", "meanwhile", "next", "following", "preceding", "leading", "led", "during", "afterwards",
+    "compare", "compared", "versus", "vs", "change", "changes", "changed", "differ", "evolve", "trend", "close", "near", "nearby", "then",
+    "slower", "faster", "better", "worse", "longer", "shorter", "higher", "lower", "busy", "nach", "vor", "seit", "bis", "während", "danach", "davor",
+    "gegenüber", "verändert", "langsamer", "schneller", "avant", "après", "depuis", "pendant", "autour", "ensuite", "évolué", "changé", "antes", "después",
+    "desde", "mientras", "tras", "luego", "cambió", "dopo", "prima", "mentre", "poi",
+];
+/// Words for a cause, a place or a way, which need not be where what is named is.
+const OPEN_ENDED: &[&str] =
+    &["when", "why", "how", "who", "where", "warum", "pourquoi", "comment", "wie", "cómo"];
+
 /// How questions begin that count or list.
 const COUNTING: [(&str, &str); 4] = [("how", "many"), ("how", "often"), ("wie", "viele"), ("wie", "oft")];
 const COUNTING_FIRST: [&str; 12] = [
@@ -210,12 +234,13 @@ impl Want {
         let of_explanation = !is_stated
             && words.first().is_some_and(|word| ["how", "why", "explain"].contains(&word.as_str()));
         let names = names(goal);
-        let (period, subjects, comparison) = match period(goal) {
+        let (period, subjects, comparison, relates) = match period(goal) {
             Some((period, rest)) => {
                 let rest = question(&rest);
-                (Some(period), subjects(rest), comparison(rest, &self::words(rest)))
+                let words = self::words(rest);
+                (Some(period), subjects(rest), comparison(rest, &words), relates(&words))
             }
-            None => (None, subjects(goal), comparison(question(goal), &words)),
+            None => (None, subjects(goal), comparison(question(goal), &words), relates(&words)),
         };
         Want {
             amount,
@@ -227,6 +252,9 @@ impl Want {
             tests: tests_wanted(&words),
             comparison,
             names,
+            excludes: words.iter().any(|word| EXCLUDING.contains(&word.as_str()) || word.ends_with("n't")),
+            relates,
+            is_open_ended: has(OPEN_ENDED),
             counts: words.windows(2).any(|pair| COUNTING.contains(&(pair[0].as_str(), pair[1].as_str())))
                 || words.first().is_some_and(|word| COUNTING_FIRST.contains(&word.as_str())),
             asks_for_failure: asks_for_failure(&goal.to_lowercase()),
@@ -234,6 +262,10 @@ impl Want {
             subjects,
         }
     }
+}
+
+fn relates(words: &[String]) -> bool {
+    words.iter().any(|word| RELATING.contains(&word.as_str()))
 }
 
 fn tests_wanted(words: &[String]) -> Option<TestsWanted> {

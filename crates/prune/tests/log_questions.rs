@@ -161,3 +161,46 @@ fn lines_without_a_time_are_of_the_message_above() {
         assert!(kept.len() < 120, "{goal}: {} stay", kept.len());
     }
 }
+
+/// Questions whose answer is not in the lines of what they name. Each is asked of a log of a day.
+#[test]
+fn what_a_question_relates_or_excludes_stays() {
+    let lines = shop();
+    let text = lines.join("\n");
+    let all: Vec<usize> = (0..lines.len()).collect();
+    for goal in [
+        "show everything except between 09:00 and 10:00",
+        "show all lines that are not about 10.0.3.3",
+        "zeige alles außer 10.0.3.3",
+        "montre tout sauf 10.0.3.3",
+        "what happened outside 09:00 to 17:00",
+        "show everything up to 12:30",
+        "everything 12:30 onwards",
+        "todo a partir de las 12:30",
+        "the ten minutes following 12:30",
+        "the last ten minutes before the snapshot",
+        "what happened after s-303 was accepted",
+        "show 20 lines around s-303",
+        "comment les temps ont évolué depuis d-7",
+        "did d-7 make it slower",
+        "what did 10.0.3.3 do and what did the workers do meanwhile",
+        "what happened between 10:00 and 11:00, and how does that compare to the rest of the day",
+        "everything since Monday",
+        "what ran in the morning and in the evening",
+    ] {
+        assert_eq!(kept(&text, goal), all, "{goal}");
+    }
+    // A question for a cause does not cut what is not of its time.
+    let mut lines = lines;
+    lines[300] = "2026-11-17 13:00:30 WARN disk: /var is 97% full, 210 MiB left".to_owned();
+    lines[330] = "2026-11-17 13:30:30 ERROR store: cannot write segment, shutting down".to_owned();
+    let text = lines.join("\n");
+    for goal in [
+        "why did the store crash at 13:30?",
+        "warum ist der store um 13:30 abgestürzt",
+        "find the root cause of the 13:30 outage",
+    ] {
+        let kept = kept(&text, goal);
+        assert!(kept.contains(&300) && kept.contains(&330), "{goal}");
+    }
+}

@@ -8,6 +8,7 @@ mod outline;
 
 use std::collections::HashMap;
 
+use tamis_syntax::line_indent;
 use tamis_text::{TextKind, Timestamp, timestamp};
 
 use super::{ANSWER, DOUBT_SHARE, Question, REST_SHARE};
@@ -16,6 +17,9 @@ use crate::period::PeriodSurvey;
 use crate::want::{Amount, Want};
 use crate::{DEFAULT_THRESHOLD, EngineError};
 use outline::Outline;
+
+/// Lines on each side of a wanted one that are left to the network.
+const NEIGHBOURS: usize = 3;
 
 /// Raises the messages that a question is about, and lowers the others if it is certain that those are all. `named` are lines whose numbers
 /// the goal names.
@@ -30,10 +34,11 @@ pub(crate) fn raise(
     if *kind != TextKind::Logs || !is_question {
         return Ok(());
     }
-    let stamps: Vec<Timestamp> = lines.iter().map(timestamp).collect();
+    let stamps = stamps(lines);
     if interrupted() {
         return Err(EngineError::Interrupted);
     }
+    let vocabulary = Vocabulary::of(goal, want, u64::BITS);
     let outline = Outline::read(lines, |line| stamps[line] != Timestamp::default());
     let mut wanted = vec![false; lines.len()];
     named.iter().for_each(|&line| wanted[line] = true);
@@ -42,16 +47,18 @@ pub(crate) fn raise(
     // All others are not.
     let mut is_decided = false;
     if let Some(period) = &want.period {
-        let is_whole = period.is_whole;
         let mut survey = PeriodSurvey::new(period.clone());
         stamps.iter().for_each(|stamp| survey.add(*stamp));
-        let Some(period) = survey.finish() else {
-            // The log may write its times in a form that is not known.
-            keep(scores, &vec![true; lines.len()], want);
+        // Another time may be meant than was read, or the log writes its times in a form that is not known.
+        let is_certain = period.is_whole && !want.excludes;
+        let Some(period) = survey.finish().filter(|_| is_certain || vocabulary.is_about_failures()) else {
+            if !vocabulary.is_about_failures() {
+                keep(scores, &vec![true; lines.len()], want);
+            }
             return Ok(());
         };
-        is_known |= is_whole;
-        is_decided = is_whole;
+        is_known = true;
+        is_decided = true;
         let mut is_inside = false;
         for (wanted, stamp) in wanted.iter_mut().zip(&stamps) {
             if *stamp != Timestamp::default() {
@@ -69,7 +76,6 @@ pub(crate) fn raise(
             .chain(filled.iter().rev().take(count))
             .for_each(|&line| wanted[line] = true);
     }
-    let vocabulary = Vocabulary::of(goal, want, u64::BITS);
     let mut terms = vocabulary.mark(lines);
     for hit in &index.hits {
         terms[hit.line as usize] |= vocabulary.term(usize::from(hit.term));
@@ -83,23 +89,65 @@ pub(crate) fn raise(
     combinations.sort_unstable();
     match Mentions::read(&vocabulary, &combinations) {
         Mentions::Some(selection) => {
-            is_decided |= selection.is_decisive() && !matches!(want.amount, Amount::One | Amount::YesNo);
+            // "Those that are not about 10.0.0.7", "what happened after 10.0.0.7 joined"
+            if (want.excludes || want.relates) && selection.has_id() {
+                wanted.fill(true);
+            }
+            let is_open = matches!(want.amount, Amount::One | Amount::YesNo);
+            is_decided = is_decided && selection.is_complete() || selection.is_decisive() && !is_open;
             wanted.iter_mut().zip(&terms).for_each(|(wanted, terms)| *wanted |= selection.has(*terms));
         }
-        Mentions::Unknown if !is_known => wanted.fill(true),
-        Mentions::Unknown | Mentions::Nothing => {}
+        Mentions::Unknown => {
+            is_decided = false;
+            if !is_known {
+                wanted.fill(true);
+            }
+        }
+        Mentions::Nothing => {}
     }
     if is_decided {
         outline.add_details(lines, &mut wanted);
     }
     outline.add_parents(&mut wanted);
-    if is_decided && !want.is_open && want.comparison.is_none() {
-        for (score, _) in scores.iter_mut().zip(&wanted).filter(|(_, wanted)| !**wanted) {
-            *score *= REST_SHARE;
-        }
+    let may_lower = !vocabulary.is_about_failures()
+        && !want.is_open
+        && !want.relates
+        && !want.is_open_ended
+        && want.comparison.is_none();
+    if is_decided && may_lower {
+        lower_others(scores, &wanted);
     }
     keep(scores, &wanted, want);
     Ok(())
+}
+
+/// The times that lines begin with. A line that is indented further than the first one is part of a message, and its time may be any.
+fn stamps(lines: &[&str]) -> Vec<Timestamp> {
+    let mut least_indent = None;
+    let stamp = |line: &&str| {
+        let stamp = timestamp(line);
+        let indent = line_indent(line);
+        let is_part = stamp != Timestamp::default() && indent > *least_indent.get_or_insert(indent);
+        if is_part { Timestamp::default() } else { stamp }
+    };
+    lines.iter().map(stamp).collect()
+}
+
+/// Lowers what is not wanted, but for the lines next to what is: they may be about the same.
+fn lower_others(scores: &mut [f32], wanted: &[bool]) {
+    let mut since = NEIGHBOURS;
+    let mut is_near = vec![false; wanted.len()];
+    for (line, &wanted) in wanted.iter().enumerate() {
+        since = if wanted { 0 } else { since.saturating_add(1) };
+        is_near[line] = since <= NEIGHBOURS;
+    }
+    since = NEIGHBOURS;
+    for (line, &wanted) in wanted.iter().enumerate().rev() {
+        since = if wanted { 0 } else { since.saturating_add(1) };
+        if since > NEIGHBOURS && !is_near[line] {
+            scores[line] *= REST_SHARE;
+        }
+    }
 }
 
 fn keep(scores: &mut [f32], wanted: &[bool], want: &Want) {

@@ -3,9 +3,9 @@
 use tamis_text::{Date, Timestamp, timestamp};
 
 use super::words::{
-    ADDED_TO_HOUR, AFTER, AROUND, ARTICLES, BEFORE, BEFORE_PART_OF_DAY, BETWEEN_DAY_AND_TIME, FIRST,
-    HOUR_UNITS, LAST, MIDNIGHT, MONTHS, NOON, NOT_HOURS, NUMBERS, OPENERS, PAIR_JOINERS, PARTS_OF_DAY,
-    PARTS_OF_HOUR, PAST, RANGE_JOINERS, SKIPPED, TO, UNITS, WEEKDAYS,
+    ADDED_TO_HOUR, AFTER, AMBIGUOUS_MONTHS, AROUND, ARTICLES, BEFORE, BEFORE_LENGTH, BEFORE_PART_OF_DAY,
+    BETWEEN_DAY_AND_TIME, FIRST, HOUR_UNITS, LAST, MIDNIGHT, MONTHS, NOON, NOT_HOURS, NUMBERS, OPENERS,
+    PAIR_JOINERS, PARTS_OF_DAY, PARTS_OF_HOUR, PAST, RANGE_JOINERS, SKIPPED, TO, UNITS, WEEKDAYS,
 };
 use super::{DAY, Day, HOUR, Point, Seconds, Window};
 
@@ -57,7 +57,7 @@ pub(super) struct Item {
 pub(super) enum ItemTime {
     /// A point, and how many seconds it stands for.
     Point(Point, Seconds),
-    /// A number of up to 24, which may be an hour.
+    /// A number of up to 31, which may be an hour or a day.
     Number(u32),
     /// From which hour to which.
     PartOfDay(u32, u32),
@@ -85,9 +85,9 @@ fn single_items(words: &[Word]) -> Vec<Item> {
             .or_else(|| part_of_day(words, at));
         let number = || {
             let word = text(words, at);
-            let hour =
-                number_of(word).filter(|&hour| hour <= 24 && !(word.len() > 2 && word.starts_with('0')))?;
-            (!is_in(NOT_HOURS, word)).then_some((ItemTime::Number(hour), at))
+            let number = number_of(word)
+                .filter(|&number| number <= 31 && !(word.len() > 2 && word.starts_with('0')))?;
+            (!is_in(NOT_HOURS, word)).then_some((ItemTime::Number(number), at))
         };
         match found.or_else(number) {
             Some((time, last)) => {
@@ -119,12 +119,27 @@ fn span_of_log(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         UNITS.iter().find(|(_, names)| names.contains(&unit)).map(|(seconds, _)| *seconds)
     };
     let number = number_of(text(words, at + 1));
+    // `24h`, `30min`
+    let joined = || {
+        let word = text(words, at + 1);
+        let digits = word.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+        let (_, names) = (digits.parse::<u32>().ok()?, &word[digits.len()..]);
+        let unit = UNITS
+            .iter()
+            .find(|(_, units)| units.contains(&names) || units.contains(&format!("{names}in").as_str()))?
+            .0;
+        Some((digits.parse::<u32>().ok()?, unit))
+    };
+    if let Some((count, unit)) = joined() {
+        return Some((span(is_last, count.saturating_mul(unit)), at + 1));
+    }
     // "A couple of minutes", "half an hour"
     let (count, unit, last) = match (number, unit_at(at + 1)) {
         (_, Some(unit)) => (1, unit, at + 1),
-        (Some(30), _) if text(words, at + 1) == "half" => {
-            (1, unit_at(at + 3).or_else(|| unit_at(at + 2))? / 2, at + 3)
-        }
+        (Some(30), _) if text(words, at + 1) == "half" => match (unit_at(at + 2), unit_at(at + 3)) {
+            (Some(unit), _) => (1, unit / 2, at + 2),
+            (None, unit) => (1, unit? / 2, at + 3),
+        },
         (Some(count), _) => match (unit_at(at + 2), unit_at(at + 3)) {
             (Some(unit), _) => (count, unit, at + 2),
             (None, Some(unit)) if text(words, at + 2) == "of" => (count, unit, at + 3),
@@ -132,9 +147,11 @@ fn span_of_log(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         },
         _ => return None,
     };
-    let seconds = count.saturating_mul(unit);
-    let window = if is_last { Window::Last(seconds) } else { Window::First(seconds) };
-    Some((ItemTime::Window(window), last.min(words.len() - 1)))
+    Some((span(is_last, count.saturating_mul(unit)), last.min(words.len() - 1)))
+}
+
+fn span(is_last: bool, seconds: Seconds) -> ItemTime {
+    ItemTime::Window(if is_last { Window::Last(seconds) } else { Window::First(seconds) })
 }
 
 fn number_of(word: &str) -> Option<u32> {
@@ -151,7 +168,12 @@ fn moment(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
     let Timestamp { date, time } = timestamp(word);
     let day = Some(Day::Date(date?));
     let point = Point { day, time, is_of_either_half: false };
-    Some((ItemTime::Point(point, if time.is_some() { 1 } else { DAY }), at))
+    let length = match word.matches(':').count() {
+        0 => DAY,
+        1 => 60,
+        _ => 1,
+    };
+    Some((ItemTime::Point(point, length), at))
 }
 
 /// `July 7`, `7th of July 2026`, `30 de julio`, `Monday`, `on 07/30`
@@ -177,10 +199,11 @@ fn day(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         let year = year_at(behind);
         item(Day::Date(Date::new(year, month, day)?), if year.is_some() { behind } else { last })
     };
-    // "It may 5 times"
+    // "It may 5 times", "set 3 flags"
     let is_month = |at: usize| {
-        text(words, at) != "may"
-            || words[at].is_capitalized
+        !is_in(AMBIGUOUS_MONTHS, text(words, at))
+            || words[at].is_capitalized && at > 0
+            || words[at].is_capitalized && text(words, at).chars().count() > 4
             || relation_word(words, at, &[OPENERS, AFTER, BEFORE, &["on"]]).is_some()
     };
     if let (Some(month), Some(day)) = (month_at(at), day_at(at + 1))
@@ -221,6 +244,11 @@ fn time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         return item(0, 60, false, at);
     }
     let half = half_of_day(next);
+    // `2h` is also a length of time.
+    let is_bare = word.strip_suffix('h').is_some_and(|hour| hour.parse::<u32>().is_ok());
+    if is_bare && !is_time_of_day(words, at) {
+        return None;
+    }
     if let Some(Clock { from, length, is_of_either_half }) = clock(word) {
         return match half {
             Some(half) => item(from % (DAY / 2) + half, length, false, at + 1),
@@ -228,9 +256,7 @@ fn time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
             None => item(from, length, is_of_either_half, at),
         };
     }
-    let is_spoken_of =
-        relation_word(words, at, &[OPENERS, AFTER, BEFORE, AROUND, RANGE_JOINERS, PAIR_JOINERS]).is_some()
-            || at > 0 && matches!(text(words, at - 1), "at" | "à" | "las" | "alle" | "um");
+    let is_spoken_of = is_time_of_day(words, at);
     if word.len() == 6 && is_spoken_of {
         let number: u32 = word.parse().ok()?;
         let (hour, minute, second) = (number / 10_000, number / 100 % 100, number % 100);
@@ -306,10 +332,29 @@ fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         .flatten();
     match added {
         Some(minutes) => item(60 * hour + minutes, last + 2, false),
-        None if has_unit && text(words, last) != "h" => item(60 * hour, last, false),
+        None if has_unit
+            && (matches!(text(words, last), "uhr" | "o'clock" | "oclock") || is_time_of_day(words, at)) =>
+        {
+            item(60 * hour, last, false)
+        }
         None if half_of_day(text(words, last + 1)).is_some() => item(60 * hour, last, false),
         None => None,
     }
+}
+
+/// Whether the words before a number speak of a time of the day, and not of a length of time.
+fn is_time_of_day(words: &[Word], at: usize) -> bool {
+    let before = |count: usize| at.checked_sub(count).map_or("", |before| text(words, before));
+    let is_length = (before(3), before(2), before(1)) == ("il", "y", "a")
+        || (at.saturating_sub(2)..at).any(|before| is_in(BEFORE_LENGTH, text(words, before)))
+        || (at + 1..at + 3).any(|behind| matches!(text(words, behind), "ago" | "later" | "long"));
+    !is_length
+        && (relation_word(words, at, &[OPENERS, AFTER, BEFORE, RANGE_JOINERS, PAIR_JOINERS]).is_some()
+            || at > 0
+                && matches!(
+                    text(words, at - 1),
+                    "at" | "à" | "las" | "alle" | "um" | "around" | "gegen" | "vers"
+                ))
 }
 
 /// The first second of the half of the day that a word names.
@@ -410,8 +455,9 @@ fn read_numbers_as_hours(words: &[Word], items: &mut [Item]) {
         ItemTime::PartOfDay(..) => true,
         _ => false,
     });
+    read_numbers_as_days(words, items);
     for number in (0..items.len()).rev() {
-        let ItemTime::Number(hour) = items[number].time else { continue };
+        let ItemTime::Number(hour @ ..=24) = items[number].time else { continue };
         let next = items.get(number + 1).filter(|next| joiner(words, &items[number], next).is_some());
         let is_opened = relation_word(words, items[number].first, &[OPENERS]).is_some();
         let before = number.checked_sub(1).map(|before| &items[before]);
@@ -436,11 +482,44 @@ fn read_numbers_as_hours(words: &[Word], items: &mut [Item]) {
                 ))
             }
             _ if names_day && (is_end || has_relation) => Some((hour * HOUR, (1..=12).contains(&hour))),
-            _ => None,
+            // "From 9:30 to 10"
+            _ => before
+                .filter(|before| {
+                    matches!(before.time, ItemTime::Point(Point { time: Some(_), .. }, _))
+                        && joiner(words, before, &items[number]).is_some_and(|joiner| {
+                            is_in(RANGE_JOINERS, joiner)
+                                || relation_word(words, before.first, &[OPENERS]).is_some()
+                        })
+                })
+                .map(|_| (hour * HOUR, (1..=12).contains(&hour))),
         };
         if let Some((time, is_of_either_half)) = time {
             let point = Point { day: None, time: Some(time % DAY), is_of_either_half };
             items[number].time = ItemTime::Point(point, HOUR);
+        }
+    }
+}
+
+/// "From 17 to 19 November", "Nov 17 - 19"
+fn read_numbers_as_days(words: &[Word], items: &mut [Item]) {
+    for at in 1..items.len() {
+        let (before, behind) = (&items[at - 1], &items[at]);
+        let day_of = |item: &Item| match item.time {
+            ItemTime::Point(Point { day: Some(Day::Date(date)), time: None, .. }, _) => Some(date),
+            _ => None,
+        };
+        let (number, date, index) = match (&before.time, &behind.time) {
+            (ItemTime::Number(number), _) => (*number, day_of(behind), at - 1),
+            (_, ItemTime::Number(number)) => (*number, day_of(before), at),
+            _ => continue,
+        };
+        let Some(date) = date.filter(|_| joiner(words, before, behind).is_some()) else { continue };
+        // "Until 8 on Nov 9" is an hour.
+        let joined_by_day =
+            index == at || !words[before.last + 1..behind.first].iter().any(|word| word.text == "on");
+        if let Some(date) = Date::new(date.year, u32::from(date.month), number).filter(|_| joined_by_day) {
+            let point = Point { day: Some(Day::Date(date)), ..Point::default() };
+            items[index].time = ItemTime::Point(point, DAY);
         }
     }
 }

@@ -3,7 +3,9 @@
 use tamis_text::Date;
 
 use super::items::{Item, ItemTime, Word, is_in, items, joiner, relation_word, text, words};
-use super::words::{AFTER, AROUND, BEFORE, BETWEEN_DAY_AND_TIME, CLOSE, OPENERS, RANGE_JOINERS, UNREAD};
+use super::words::{
+    AFTER, AROUND, BEFORE, BEFORE_TIME, BETWEEN_DAY_AND_TIME, CLOSE, OPENERS, RANGE_JOINERS, UNREAD,
+};
 use super::{DAY, Day, HOUR, Period, Point, Seconds, Window};
 
 /// "At 14:05" also means the minutes next to it, "at 14:05:30" the seconds, and "around 3 pm" the half hour before it.
@@ -12,12 +14,15 @@ const NEXT_SECONDS: Seconds = 3;
 const AROUND_HOUR: Seconds = 1800;
 /// "Shortly after" is not longer.
 const SHORTLY: Seconds = 600;
+/// With more times than this, a question is a text.
+const MOST_WINDOWS: usize = 16;
 
 /// The period that a question names, and the question without the words for it.
 pub(crate) fn period(goal: &str) -> Option<(Period, String)> {
     let words = words(goal);
-    let (windows, named) = windows(&words, &items(&words));
-    if windows.is_empty() {
+    let items = items(&words);
+    let (windows, named) = windows(&words, &items);
+    if windows.is_empty() || windows.len() > MOST_WINDOWS {
         return None;
     }
     // A chunk such as `9:30-9:50` is several words.
@@ -29,8 +34,28 @@ pub(crate) fn period(goal: &str) -> Option<(Period, String)> {
         .map(|(_, text)| text)
         .collect();
     let is_unread = |(word, named): (&Word, &bool)| !named && is_in(UNREAD, word.text());
-    let is_whole = !words.iter().zip(&named).any(is_unread);
+    let is_whole = !words.iter().zip(&named).any(is_unread)
+        && !items.windows(2).any(|pair| is_number_beside_time(&words, pair))
+        && !windows.iter().any(is_of_weekdays);
     Some((Period { windows, is_whole }, rest.join(" ")))
+}
+
+/// A number that is joined to a time and was not read as one.
+fn is_number_beside_time(words: &[Word], pair: &[Item]) -> bool {
+    let is_number = |item: &Item| matches!(item.time, ItemTime::Number(_));
+    let is_point = |item: &Item| matches!(item.time, ItemTime::Point(..));
+    (is_number(&pair[0]) && is_point(&pair[1]) || is_point(&pair[0]) && is_number(&pair[1]))
+        && joiner(words, &pair[0], &pair[1]).is_some()
+}
+
+/// From one day of the week on, until one, or over midnight: which dates these are is not known.
+fn is_of_weekdays(window: &Window) -> bool {
+    let Window::Between(from, to) = window else { return false };
+    let is_weekday = |point: &Point| matches!(point.day, Some(Day::Weekday(_)));
+    let is_over_midnight = matches!((from.time, to.time), (Some(from), Some(to)) if from > to);
+    is_weekday(from) != is_weekday(to)
+        || is_weekday(from) && is_over_midnight
+        || is_weekday(from) && from.day != to.day
 }
 
 /// How a point stands to the time that is meant.
@@ -47,6 +72,8 @@ fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
     let mut named = vec![false; words.len()];
     let mut found: Vec<(Relation, Point, Point)> = Vec::new();
     let mut windows = Vec::new();
+    let has_hours =
+        items.iter().any(|item| matches!(item.time, ItemTime::Point(Point { time: Some(_), .. }, _)));
     let mut at = 0;
     while at < items.len() {
         let item = &items[at];
@@ -62,7 +89,7 @@ fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
                 continue;
             }
             ItemTime::PartOfDay(..) => {
-                if at > 1 {
+                if has_hours {
                     name(words, &mut named, item.first, item.last);
                 }
                 continue;
@@ -131,9 +158,9 @@ fn related(
 
 /// Marks words as naming a time, with the small words before them.
 fn name(words: &[Word], named: &mut [bool], first: usize, last: usize) {
-    let before = (0..first)
-        .rev()
-        .take_while(|&at| is_in(BETWEEN_DAY_AND_TIME, text(words, at)) || text(words, at) == "during");
+    let before = (0..first).rev().take_while(|&at| {
+        is_in(BETWEEN_DAY_AND_TIME, text(words, at)) || is_in(BEFORE_TIME, text(words, at))
+    });
     let first = before.last().unwrap_or(first);
     named[first..=last].fill(true);
 }
@@ -181,7 +208,9 @@ fn complete_days(found: &mut Vec<(Relation, Point, Point)>) {
         if let (true, Some(Day::Date(date))) = (is_over_midnight, to.day) {
             match relation {
                 Relation::Pair => to.day = Some(Day::Date(next_day(date))),
-                _ => from.time = Some(0),
+                // A time of this day, and the minutes next to it: midnight at its beginning, or the last minutes.
+                _ if from.time.is_some_and(|time| (time + NEXT_TO) % DAY < DAY / 2) => from.time = Some(0),
+                _ => to.time = Some(DAY - 1),
             }
         }
     }
@@ -259,11 +288,7 @@ mod tests {
             ("around noon", vec!["11:59:00 to 12:01:59"], ""),
             ("what hapened at midnight", vec!["23:59:00 to 00:01:59"], "what hapened"),
             ("since 2026-11-17T01:12:30Z", vec!["2026-11-17 01:12:30 to *"], ""),
-            (
-                "go through the minute 18:05 with me",
-                vec!["18:04:00 to 18:06:59"],
-                "go through the minute with me",
-            ),
+            ("go through the minute 18:05 with me", vec!["18:04:00 to 18:06:59"], "go through with me"),
             (
                 "show me July 7 between 8 and 9 in the morning",
                 vec!["07-07 08:00:00 to 07-07 09:59:59"],
@@ -320,6 +345,24 @@ mod tests {
             ("à onze heures et demie", vec!["11:29:00? to 11:31:59?"], ""),
             ("from ten to eleven am", vec!["10:00:00 to 11:59:59"], ""),
             ("ten apples after nine days", vec![], "ten apples after nine days"),
+            ("what happened in the last 24h", vec!["last 86400"], "what happened"),
+            ("the last 30min", vec!["last 1800"], ""),
+            ("2h ago", vec![], "2h ago"),
+            ("it took about 2 h", vec![], "it took about 2 h"),
+            ("il y a 2 heures", vec![], "il y a 2 heures"),
+            ("hace dos horas", vec![], "hace dos horas"),
+            ("was geschah von 09:30 bis 10?", vec!["09:30:00 to 10:59:59?"], "was geschah"),
+            ("from 17 to 19 November", vec!["11-17 * to 11-19 *"], ""),
+            ("Nov 17 - 19", vec!["11-17 * to 11-19 *"], ""),
+            ("on Nov 17 at 23:59", vec!["11-17 23:58:00 to 11-17 23:59:59"], ""),
+            ("on Nov 17 at midnight", vec!["11-17 00:00:00 to 11-17 00:01:59"], ""),
+            (
+                "what happened at 2026-11-17T09:30",
+                vec!["2026-11-17 09:29:00 to 2026-11-17 09:31:59"],
+                "what happened",
+            ),
+            ("the last half hour errors of pool", vec!["last 1800"], "errors of pool"),
+            ("set 5 flags", vec![], "set 5 flags"),
             ("which of 3 and 4", vec![], "which of 3 and 4"),
             ("difference between 3 and 4", vec![], "difference between 3 and 4"),
             ("fix src/a.rs:12", vec![], "fix src/a.rs:12"),
@@ -334,6 +377,37 @@ mod tests {
         ] {
             let expected = (windows.into_iter().map(str::to_owned).collect::<Vec<_>>(), rest.to_owned());
             assert_eq!(read(goal), expected, "{goal}");
+        }
+    }
+
+    #[test]
+    fn it_is_known_when_a_time_was_not_read_whole() {
+        let is_whole = |goal: &str| period(goal).map(|(period, _)| period.is_whole);
+        for goal in [
+            "what happened between 9:30 and 9:50",
+            "the last ten minutes of the log",
+            "what did the mac do on 4 July between 3 and 5 am",
+            "go through the minute 18:05 with me",
+            "was lief am 4. Dezember zwischen 8 und 16 Uhr?",
+        ] {
+            assert_eq!(is_whole(goal), Some(true), "{goal}");
+        }
+        for goal in [
+            "show everything up to 09:30",
+            "everything 09:30 onwards",
+            "tout à partir de 09h30",
+            "within 10 minutes of 09:30",
+            "the ten minutes following 09:30",
+            "at 09:30 and the next 20 minutes",
+            "the last ten minutes before the restart",
+            "ersten fünf Minuten nach dem Neustart",
+            "what happened outside 09:00 to 17:00",
+            "since Monday",
+            "in the morning and in the evening",
+            "what happened in the week of Nov 16",
+            "neuf heures moins le quart, et à 9:30",
+        ] {
+            assert!(is_whole(goal) != Some(true), "{goal}");
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) const CLOSE: &[&str] =
 #[rustfmt::skip]
 pub(super) const SKIPPED: &[&str] = &[
     "at", "the", "on", "in", "um", "am", "den", "dem", "las", "la", "les", "le", "el", "los", "de", "del", "of", "to", "and", "time", "clock",
-    "delle", "dem", "alle", "at:", "than",
+    "delle", "alle", "at:", "than",
 ];
 /// These can only be part of a date or a time, if nothing else is between two of them.
 #[rustfmt::skip]
@@ -91,7 +91,7 @@ pub(super) const PARTS_OF_DAY: [(u32, u32, &[&str]); 5] = [
 /// A part of the day by itself is a time only behind one of these: "in the morning", and not "a morning job".
 #[rustfmt::skip]
 pub(super) const BEFORE_PART_OF_DAY: &[&str] = &[
-    "in", "this", "that", "at", "during", "by", "over", "through", "am", "in", "im", "während", "dans", "durant", "pendant", "cette", "por", "durante",
+    "in", "this", "that", "at", "during", "by", "over", "through", "am", "im", "während", "dans", "durant", "pendant", "cette", "por", "durante",
 ];
 pub(super) const ARTICLES: &[&str] = &["the", "der", "den", "le", "la", "l'"];
 
@@ -163,6 +163,28 @@ pub(super) const ADDED_TO_HOUR: [(u32, &[&str]); 2] = [
     (15, &["quart", "cuarto", "quarto", "fifteen"]),
 ];
 
-/// If one of these is not part of a time that was read, the question names more than was read.
+/// If one of these is not part of a time that was read, the question may mean another time than was read.
 #[rustfmt::skip]
-pub(super) const UNREAD: &[&str] = &["between", "zwischen", "entre", "past", "half", "halb", "quarter", "viertel", "o'clock", "uhr", "heures", "horas", "noon", "midnight", "mitternacht"];
+pub(super) const UNREAD: &[&str] = &[
+    "between", "past", "half", "quarter", "o'clock", "noon", "midnight", "up", "onward", "onwards", "later", "following", "preceding", "leading", "within",
+    "next", "either", "hour", "hours", "minute", "minutes", "second", "seconds", "week", "weeks", "day", "days", "month", "months", "ago", "outside",
+    "after", "before", "since", "until", "till", "while", "whole", "rest", "compare", "compared", "different", "line", "lines",
+    "yesterday", "today", "tonight", "tomorrow", "gestern", "heute", "hier", "aujourd'hui", "ayer", "hoy", "anoche", "ieri", "oggi", "morning", "afternoon", "evening", "night",
+    "zwischen", "halb", "viertel", "uhr", "mitternacht", "nach", "vor", "seit", "bis", "während", "stunde", "stunden", "minuten", "sekunden", "woche", "tag",
+    "tage", "entre", "heure", "heures", "jour", "jours", "semaine", "avant", "après", "depuis", "jusqu'à", "partir", "suit", "suivant", "suivantes", "moins",
+    "pendant", "hora", "horas", "minuto", "minutos", "día", "días", "semana", "antes", "después", "hasta", "tras", "hace", "menos", "dopo", "prima",
+];
+/// Directly before a time, these are part of it: "the minute 18:05".
+pub(super) const BEFORE_TIME: &[&str] = &[
+    "during", "minute", "second", "seconds", "time", "minuten", "sekunde", "seconde", "secondes", "segundo",
+    "segundos", "minuto",
+];
+/// Behind one of these, "2 h" is a length of time.
+#[rustfmt::skip]
+pub(super) const BEFORE_LENGTH: &[&str] = &[
+    "took", "take", "takes", "taking", "lasted", "lasts", "for", "than", "over", "last", "past", "next", "every", "dauerte", "dauert", "alle", "letzten",
+    "pendant", "duré", "dure", "dernières", "durante", "duró", "hace", "últimas",
+];
+/// Months that are words of other meanings too, so a capital or a word before them must show it.
+pub(super) const AMBIGUOUS_MONTHS: &[&str] =
+    &["may", "mai", "mar", "march", "set", "sept", "gen", "ago", "mag", "ene", "dic"];
