@@ -143,11 +143,11 @@ fn is_dated(line: &str) -> bool {
     }
 }
 
-/// What a line of several words is but for its numbers, if it has any. Statements, and rows of data, end with a sign.
+/// What a line of several words is but for its numbers, if it begins with one or with a sign. Statements, and rows of data, end with a
+/// sign.
 pub(super) fn template(trimmed: &str) -> Option<u64> {
     const FEWEST_WORDS: usize = 5;
-    let first = trimmed.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
-    if CODE_WORDS.contains(&first)
+    if trimmed.starts_with(char::is_alphabetic)
         || trimmed.ends_with([';', ',', '{', '}', '(', '[', ']', ':', '\\'])
         || !trimmed.bytes().any(|byte| byte.is_ascii_digit())
         || trimmed.split_whitespace().nth(FEWEST_WORDS - 1).is_none()
