@@ -11,6 +11,7 @@ mod extremes;
 mod feed;
 mod scan;
 mod templates;
+mod wanted;
 
 use std::borrow::Cow;
 
@@ -19,7 +20,7 @@ use tamis_text::{StepOutcome, Timestamp, is_separator_line, step_outcome, strip_
 use crate::comparison::Comparison;
 use crate::error_reports::reports_error;
 use crate::goal::{GOAL_BYTES, Goal, clip};
-use crate::mentions::{Mentions, Vocabulary};
+use crate::mentions::Vocabulary;
 use crate::outliers::has_failed_http_status;
 use crate::patterns::Patterns;
 use crate::period::{LogPeriod, PeriodSurvey};
@@ -34,18 +35,14 @@ use extremes::Extremes;
 use feed::{LineFeeder, PART_BYTES};
 use scan::{DIRECTIVE, ERROR_WORD, Found, MOST_TERMS, SEVERE, STATUS, Template, patterns, template};
 use templates::{COUNTERS, RARE, REPEATED, Sums, TemplateCounts};
+use wanted::{ONE_SELECTED_IN, wanted_combinations};
 
 /// A template with this many lines gets an example: its first line.
 const MANY: u32 = 4;
 /// Outliers and failures without the contract's words that stay, for each template.
 const MOST_KEY_LINES: u16 = 200;
-/// The rarest combinations of the goal's words stay, up to one line in this many.
-const ONE_LINE_IN: u64 = 100;
-const FEW_LINES: u64 = 3;
 /// Lines of a time that stay beside those that have an address, a request or the like that the goal names.
 const MOST_OF_A_PERIOD: u64 = 2_000;
-/// Lines that the goal selects stay if they are up to one in this many.
-const MOST_SELECTED: u64 = 20;
 /// Lines that the engine sees on each side of a line that could stay.
 const NEIGHBOURS: usize = 3;
 /// Lines of a segment. The engine scores those that are picked from one segment together.
@@ -134,7 +131,7 @@ impl LargeSurvey {
         let period = period.filter(|period| {
             // Of many lines of a time, those that have the names are meant.
             let is_short =
-                period.lines <= if is_decisive { MOST_OF_A_PERIOD } else { self.written / MOST_SELECTED };
+                period.lines <= if is_decisive { MOST_OF_A_PERIOD } else { self.written / ONE_SELECTED_IN };
             period.is_of_ends() && !period.is_most_of_the_log() || !period.is_of_ends() && is_short
         });
         let has_goal = period.is_some() || wanted.iter().any(|&wanted| wanted);
@@ -170,52 +167,6 @@ impl LargeSurvey {
         self.read(&last);
         self.read(b"\n");
     }
-}
-
-/// The combinations of what the goal names that stay: those that select lines clearly, or else those that say most, as long as few
-/// lines have them. And whether they are all that is meant.
-fn wanted_combinations(vocabulary: &Vocabulary, combinations: &[u64]) -> (Vec<bool>, bool) {
-    let lines: u64 = combinations.iter().sum();
-    let counted: Vec<(u64, u64)> = combinations
-        .iter()
-        .enumerate()
-        .filter(|(_, lines)| **lines > 0)
-        .map(|(bits, lines)| (bits as u64, *lines))
-        .collect();
-    if let Mentions::Some(selection) = Mentions::read(vocabulary, &counted) {
-        let choices: [&dyn Fn(u64) -> bool; 2] =
-            [&|bits| selection.has(bits), &|bits| selection.has_decisive(bits)];
-        for is_chosen in choices {
-            let chosen: u64 =
-                counted.iter().filter(|(bits, _)| is_chosen(*bits)).map(|(_, lines)| lines).sum();
-            if chosen > 0 && chosen * MOST_SELECTED <= lines {
-                let wanted = (0..combinations.len()).map(|bits| is_chosen(bits as u64)).collect();
-                return (wanted, selection.is_decisive());
-            }
-        }
-    }
-    let weight = |term: usize| {
-        let with: u64 =
-            combinations.iter().enumerate().filter(|(bits, _)| bits >> term & 1 == 1).map(|(_, n)| n).sum();
-        libm::log(1.0 + (lines as f64 - with as f64 + 0.5) / (with as f64 + 0.5))
-    };
-    let weights: Vec<f64> = (0..MOST_TERMS).map(weight).collect();
-    let score = |bits: usize| {
-        (0..MOST_TERMS).filter(|term| bits >> term & 1 == 1).map(|term| weights[term]).sum::<f64>()
-    };
-    let mut known: Vec<usize> = (1..combinations.len()).filter(|&bits| combinations[bits] > 0).collect();
-    known.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
-    let most = (lines / ONE_LINE_IN).max(FEW_LINES);
-    let mut wanted = vec![false; combinations.len()];
-    let mut taken = 0;
-    for bits in known {
-        taken += combinations[bits];
-        if taken > most {
-            break;
-        }
-        wanted[bits] = true;
-    }
-    (wanted, false)
 }
 
 /// What the first pass found.

@@ -1,5 +1,6 @@
 //! The time that a question about a log is about: "between 9:30 and 9:50", "on July 7 before 8 am", "the last ten minutes".
 
+mod clock;
 mod items;
 mod question;
 mod words;

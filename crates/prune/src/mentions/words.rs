@@ -9,10 +9,10 @@ pub(super) const GENERIC: &[&str] = &[
     "break", "breaks", "broke", "broken", "fail", "fails", "failed", "failing", "failure", "failures", "error", "errors", "problem", "problems", "cause",
     "causes", "caused", "reason", "run", "runs", "running", "ran", "status", "result", "results", "know", "understand", "look", "again", "really",
     "event", "events", "message", "messages", "said", "says", "say", "there", "still", "whether", "did", "does", "got", "gets", "get", "mention",
-    "mentions", "mentioned", "mentioning", "see", "seen", "saw", "written", "wrote", "written", "appear", "appears", "appeared", "often", "times", "time",
+    "mentions", "mentioned", "mentioning", "see", "seen", "saw", "written", "wrote", "appear", "appears", "appeared", "often", "times", "time",
     "doing", "do", "tried", "try", "tries", "name", "names", "print", "printed", "prints", "came", "come", "comes", "gave", "give", "much", "many",
     "take", "takes", "took", "until", "during", "ever", "actually", "exactly", "please", "thanks", "it", "anyone", "someone", "somebody",
-    "passiert", "passierte", "schief", "fehler", "passé", "arrivé", "erreur", "erreurs", "error", "errores", "pasó", "geschah", "lief", "läuft",
+    "passiert", "passierte", "schief", "fehler", "passé", "arrivé", "erreur", "erreurs", "errores", "pasó", "geschah", "lief", "läuft",
     "protokoll", "journal", "registro", "zeile", "zeilen", "zeige", "zeig", "ligne", "lignes", "montre", "línea", "líneas", "muestra", "mostrar",
 ];
 
@@ -23,10 +23,10 @@ pub(super) const GRAMMAR: &[&str] = &[
     "hat", "haben", "hatte", "mit", "dem", "den", "der", "die", "das", "des", "ein", "eine", "einen", "einem", "einer", "im", "in", "auf", "für",
     "von", "zu", "zum", "zur", "und", "oder", "nicht", "es", "gibt", "gab", "oft", "viele", "viel", "bei", "beim", "nach", "aus", "alle", "er", "sie",
     "sich", "dann", "noch", "schon", "mal", "rein", "raus", "mir", "bitte", "dabei", "welchen", "wieviel", "wieviele", "über", "an", "am", "als", "auch",
-    "qué", "quién", "cómo", "cuándo", "cuánto", "cuántos", "cuántas", "dónde", "cuál", "es", "está", "están", "fue", "fueron", "ha", "han", "hubo", "hay",
+    "qué", "quién", "cómo", "cuándo", "cuánto", "cuántos", "cuántas", "dónde", "cuál", "está", "están", "fue", "fueron", "ha", "han", "hubo", "hay",
     "el", "los", "las", "un", "una", "unos", "del", "al", "en", "con", "por", "para", "se", "lo", "y", "o", "no", "su", "sus", "más", "veces", "modo",
-    "che", "chi", "come", "quando", "dove", "quale", "quali", "è", "sono", "stato", "stata", "il", "lo", "gli", "di", "da", "con", "per", "si", "nel",
-    "combien", "quels", "quelles", "quand", "où", "sont", "était", "été", "ont", "eu", "s'est", "qu'est-ce", "est-ce", "c'est", "se", "y", "a", "sous",
+    "che", "chi", "come", "quando", "dove", "quale", "quali", "è", "sono", "stato", "stata", "il", "gli", "di", "da", "per", "si", "nel",
+    "combien", "quels", "quelles", "quand", "où", "sont", "était", "été", "ont", "eu", "s'est", "qu'est-ce", "est-ce", "c'est", "a", "sous",
     "par", "plus", "fois", "leur", "son", "sa", "ses", "on", "aux", "d'un", "d'une", "ne", "lesquels", "lesquelles", "lequel", "laquelle", "toutes", "tous", "que", "sait-on",
 ];
 
