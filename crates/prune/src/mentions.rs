@@ -42,6 +42,8 @@ pub(crate) struct Vocabulary {
     of_term: Vec<u64>,
     stems: Vec<String>,
     patterns: Vec<Pattern>,
+    /// The question names more than there are bits.
+    is_cut_short: bool,
     is_about_failures: bool,
 }
 
@@ -84,6 +86,7 @@ impl Vocabulary {
             of_term: vec![0; goal.terms.len()],
             stems: goal.terms.iter().map(|term| term.stem.clone()).collect(),
             patterns: Vec::new(),
+            is_cut_short: false,
             is_about_failures: (goal.intents.contains(&Intent::Failures) || want.asks_for_failure)
                 && !want.counts,
         };
@@ -111,6 +114,7 @@ impl Vocabulary {
             let written = vocabulary.add_written(&name.text, &mut bits);
             vocabulary.names[number] = NameBits { whole, parts, written, ..vocabulary.names[number] };
         }
+        vocabulary.is_cut_short = bits.next == bits.most;
         vocabulary
     }
 
@@ -319,7 +323,8 @@ impl Mentions {
             };
             all == 0 || all & selection.telling != 0 || is_in_all()
         };
-        let is_complete = found == names && vocabulary.names.iter().all(is_settled);
+        let is_complete =
+            !vocabulary.is_cut_short && found == names && vocabulary.names.iter().all(is_settled);
         let selection = Selection { is_complete, ..selection };
         let is_trusted = has_id || found as f32 >= LEAST_FOUND * names as f32;
         match (telling != 0 || selects, is_trusted) {
