@@ -51,7 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
-    ("gateway", &["http", "process", "sieve", "tools"]),
+    ("gateway", &["http", "process", "prune", "sieve", "tools"]),
     (
         "dashboard",
         &[

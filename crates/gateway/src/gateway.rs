@@ -26,9 +26,6 @@ use crate::tool_result::{LargeText, large_texts};
 /// When pruning takes longer, the text is passed on whole.
 const PRUNE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much of the threshold holds for a call without a query.
-const VAGUE_GOAL_SHARE: f32 = 0.5;
-
 /// JSON-RPC's codes.
 const INTERNAL_ERROR: i32 = -32603;
 const INVALID_REQUEST: i32 = -32600;
@@ -273,9 +270,8 @@ impl Gateway {
         let LineChanges { mut replacements, texts } = changes;
         for (LargeText { range, text }, call, description) in texts {
             let goal = goal::of_call(&call, description.as_deref());
-            let mut job = PruneJob::new(text, goal.text);
-            let share = if goal.has_query { 1.0 } else { VAGUE_GOAL_SHARE };
-            job.options.threshold = self.pruning.threshold * share;
+            let mut job = PruneJob::new(text, goal);
+            job.options.threshold = self.pruning.threshold;
             job.options.timeout = PRUNE_TIMEOUT;
             let caller = Caller { tool: call.tool, ..self.caller.lock().clone() };
             let Ok((_, pruned)) = self.services.prune(job, caller, CancellationToken::new()).await else {

@@ -1,10 +1,11 @@
 //! The goal of a tool result. A gateway does not know the question of the person or the model, only the call.
 //!
 //! An argument that is a query says what is looked for, so it leads, and the other arguments follow. Without one, the goal is
-//! what the tool does and with what. Such a goal is vague, so less is cut for it: half of the threshold leaves source code and
-//! documents whole, and cuts repetitive logs nearly as much.
+//! what the tool does and with what, as an overheard goal: source code and documents stay whole, and of logs only what passed or
+//! repeats may go.
 
 use serde_json::Value;
+use tamis_prune::overheard_goal;
 
 use crate::in_flight::ToolCall;
 
@@ -44,32 +45,24 @@ const MAX_ARGUMENT_CHARS: usize = 500;
 /// A goal has at most about this many characters.
 const MAX_GOAL_CHARS: usize = 1_500;
 
-/// What a result is pruned for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CallGoal {
-    pub(crate) text: String,
-    /// Whether an argument says what is looked for.
-    pub(crate) has_query: bool,
-}
-
 /// The goal of a call, from its arguments, the tool's name and its description.
-pub(crate) fn of_call(call: &ToolCall, description: Option<&str>) -> CallGoal {
+pub(crate) fn of_call(call: &ToolCall, description: Option<&str>) -> String {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
     let (mut queries, mut others) = (Vec::new(), Vec::new());
     collect("", &arguments, 3, &mut queries, &mut others);
     let mut goal = queries.join(". ");
     if queries.is_empty() {
         goal = call.tool.replace(['_', '-', '.', '/'], " ");
-        if let Some(description) = description {
-            goal.push_str(": ");
-            goal.push_str(first_sentence(description));
-        }
     }
     for other in others {
         goal.push_str(". ");
         goal.push_str(&other);
     }
-    CallGoal { text: goal.chars().take(MAX_GOAL_CHARS).collect(), has_query: !queries.is_empty() }
+    if queries.is_empty() {
+        let request = description.map_or(call.tool.as_str(), first_sentence);
+        return overheard_goal("", &goal, request);
+    }
+    goal.chars().take(MAX_GOAL_CHARS).collect()
 }
 
 /// Sorts the strings of an argument into queries and others, which are given with their names.
@@ -123,15 +116,15 @@ mod tests {
             ("search_code", r#"{"searchQuery":"a b","limit":3}"#, "a b"),
             ("ask", r#"{"input":"How does the parser recover?"}"#, "How does the parser recover?"),
             ("grep", r#"{"args":{"pattern":"fn main","globs":["*.rs"]}}"#, "fn main. globs *.rs"),
-            ("read_file", r#"{"path":"src/a.rs"}"#, "read file: Read a file as text. path src/a.rs"),
-            ("read_file", "", "read file: Read a file as text"),
-            ("read_file", "[1,null]", "read file: Read a file as text"),
+            ("read_file", r#"{"path":"src/a.rs"}"#, "read file. path src/a.rs Task: Read a file as text"),
+            ("read_file", "", "read file Task: Read a file as text"),
+            ("read_file", "[1,null]", "read file Task: Read a file as text"),
         ] {
             let call = ToolCall { tool: tool.to_owned(), arguments: arguments.to_owned() };
-            assert_eq!(of_call(&call, description).text, goal, "{tool} {arguments}");
+            assert_eq!(of_call(&call, description), goal, "{tool} {arguments}");
         }
         let long = format!(r#"{{"content":"{}"}}"#, "x ".repeat(400));
         let call = ToolCall { tool: "write".to_owned(), arguments: long };
-        assert_eq!(of_call(&call, None), CallGoal { text: "write".to_owned(), has_query: false });
+        assert_eq!(of_call(&call, None), "write Task: write");
     }
 }
