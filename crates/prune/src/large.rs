@@ -64,6 +64,7 @@ pub struct LargeSurvey {
     vocabulary: Vocabulary,
     /// The times of the log, if the goal names a time.
     period: Option<PeriodSurvey>,
+    want: Want,
     goal: String,
     counts: TemplateCounts,
     sums: Sums,
@@ -81,13 +82,14 @@ impl LargeSurvey {
         let want = Want::read(goal);
         let vocabulary = Vocabulary::of(&Goal::read(goal), &want, MOST_TERMS as u32);
         LargeSurvey {
-            period: want.period.map(PeriodSurvey::new),
+            period: want.period.clone().map(PeriodSurvey::new),
             patterns: patterns(&vocabulary),
             vocabulary,
             goal: clip(goal, GOAL_BYTES).to_owned(),
             counts: TemplateCounts::new(),
             sums: Sums::new(),
             extremes: (want.comparison == Some(Comparison::Numbers)).then(Extremes::default),
+            want,
             combinations: vec![0; 1 << MOST_TERMS],
             written: 0,
             feeder: LineFeeder::default(),
@@ -121,20 +123,26 @@ impl LargeSurvey {
     }
 
     /// The second pass, for the same text. `marker_bytes` is what a block must exceed to be cut.
-    pub fn finish(mut self, limits: PruneLimits, marker_bytes: fn(&Cut) -> usize) -> LargeSelector {
+    pub fn finish(mut self, mut limits: PruneLimits, marker_bytes: fn(&Cut) -> usize) -> LargeSelector {
         self.end();
         let (once, unrepeated) = self.counts.lines_of_rare_templates();
         let is_repetitive =
             self.written.saturating_sub(unrepeated) * 2 >= self.written && once * 5 <= self.written;
         let period = self.period.take().and_then(PeriodSurvey::finish);
-        let (wanted, is_decisive) = wanted_combinations(&self.vocabulary, &self.combinations);
+        let wanted = wanted_combinations(&self.vocabulary, &self.combinations);
+        let is_of_unknown_time =
+            self.want.period.is_some() && (period.is_none() || !self.want.has_certain_period());
+        let is_open = is_of_unknown_time || wanted.has_id && self.want.is_about_others();
+        if is_open && !self.vocabulary.is_about_failures() {
+            limits.threshold = 0.0;
+        }
         let period = period.filter(|period| {
             // Of many lines of a time, those that have the names are meant.
-            let is_short =
-                period.lines <= if is_decisive { MOST_OF_A_PERIOD } else { self.written / ONE_SELECTED_IN };
+            let most = if wanted.is_decisive { MOST_OF_A_PERIOD } else { self.written / ONE_SELECTED_IN };
+            let is_short = period.lines <= most;
             period.is_of_ends() && !period.is_most_of_the_log() || !period.is_of_ends() && is_short
         });
-        let has_goal = period.is_some() || wanted.iter().any(|&wanted| wanted);
+        let has_goal = period.is_some() || wanted.has.contains(&true);
         LargeSelector {
             survey: Survey {
                 patterns: self.patterns,
@@ -142,7 +150,7 @@ impl LargeSurvey {
                 counts: self.counts,
                 sums: self.sums,
                 extremes: self.extremes,
-                wanted,
+                wanted: wanted.has,
                 period,
                 is_repetitive,
                 may_cut_single: is_repetitive || has_goal,

@@ -149,6 +149,18 @@ impl Want {
     }
 }
 
+impl Want {
+    /// The time that the goal names was read, and is what is wanted.
+    pub(crate) fn has_certain_period(&self) -> bool {
+        self.period.as_ref().is_some_and(|period| period.is_whole) && !self.excludes
+    }
+
+    /// What is wanted may be anything but what the goal names: "all but 10.0.0.7", "what happened after 10.0.0.7 joined".
+    pub(crate) fn is_about_others(&self) -> bool {
+        self.excludes || self.relates
+    }
+}
+
 fn relates(words: &[String]) -> bool {
     words.iter().any(|word| RELATING.contains(&word.as_str()))
 }

@@ -123,6 +123,21 @@ fn lines_of_the_time_and_of_the_names_that_the_goal_mentions_stay() {
 }
 
 #[test]
+fn a_goal_that_excludes_or_whose_time_is_not_read_cuts_nothing() {
+    let text = log(20_000, &[(7_000, "2026-03-02T09:00:00Z INFO session s-10044 opened")]);
+    for goal in [
+        "show everything except between 09:10 and 09:20",
+        "everything but s-10044",
+        "what happened after s-10044 was opened",
+        "show everything up to 09:30",
+    ] {
+        assert_eq!(prune(&text, goal, limits(0.5)).cuts, [], "{goal}");
+    }
+    // Failures are found without names and times.
+    assert_ne!(prune(&text, "why did it not start up to 09:30", limits(0.5)).cuts, []);
+}
+
+#[test]
 fn the_utmost_numbers_stay_for_a_goal_that_compares() {
     let mut text = String::new();
     for number in 0..50_000u32 {

@@ -204,3 +204,19 @@ fn what_a_question_relates_or_excludes_stays() {
         assert!(kept.contains(&300) && kept.contains(&330), "{goal}");
     }
 }
+
+#[test]
+fn a_question_for_a_failure_may_say_not() {
+    let mut lines: Vec<String> = (0..400).map(|number| format!("test suite::case_{number} ... ok")).collect();
+    lines.push("test suite::case_retry ... FAILED".to_owned());
+    lines.push("thread 'suite::case_retry' panicked at src/lib.rs:3:5:".to_owned());
+    lines.push("assertion `left == right` failed".to_owned());
+    let text = lines.join("\n");
+    for goal in
+        ["why does case_retry not pass?", "case_retry doesn't pass, why", "warum läuft case_retry nicht?"]
+    {
+        let kept = kept(&text, goal);
+        assert!((400..403).all(|line| kept.contains(&line)), "{goal}");
+        assert!(kept.len() < 50, "{goal}: {} stay", kept.len());
+    }
+}

@@ -50,7 +50,7 @@ pub(crate) fn raise(
         let mut survey = PeriodSurvey::new(period.clone());
         stamps.iter().for_each(|stamp| survey.add(*stamp));
         // Another time may be meant than was read, or the log writes its times in a form that is not known.
-        let is_certain = period.is_whole && !want.excludes;
+        let is_certain = want.has_certain_period();
         let Some(period) = survey.finish().filter(|_| is_certain || vocabulary.is_about_failures()) else {
             if !vocabulary.is_about_failures() {
                 keep(scores, &vec![true; lines.len()], want);
@@ -64,7 +64,7 @@ pub(crate) fn raise(
             if *stamp != Timestamp::default() {
                 is_inside = period.has(*stamp);
             }
-            *wanted = is_inside;
+            *wanted |= is_inside;
         }
     }
     if let Amount::Latest(count) | Amount::First(count) = want.amount {
@@ -89,8 +89,7 @@ pub(crate) fn raise(
     combinations.sort_unstable();
     match Mentions::read(&vocabulary, &combinations) {
         Mentions::Some(selection) => {
-            // "Those that are not about 10.0.0.7", "what happened after 10.0.0.7 joined"
-            if (want.excludes || want.relates) && selection.has_id() {
+            if want.is_about_others() && selection.has_id() && !vocabulary.is_about_failures() {
                 wanted.fill(true);
             }
             let is_open = matches!(want.amount, Amount::One | Amount::YesNo);
