@@ -68,7 +68,7 @@ pub struct LargeSurvey {
     goal: String,
     counts: TemplateCounts,
     sums: Sums,
-    /// The utmost numbers, if the goal compares.
+    /// Extreme numbers, if the goal compares.
     extremes: Option<Extremes>,
     /// How many lines have each combination of the goal's terms.
     combinations: Vec<u64>,

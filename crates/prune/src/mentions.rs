@@ -11,7 +11,7 @@ use crate::bm25::idf;
 use crate::goal::{Goal, Intent};
 use crate::patterns::{Edges, Pattern, Patterns};
 use crate::want::{Name, NameSort, Want};
-use words::{GENERIC, GRAMMAR, written_for};
+use words::{FUNCTION_WORDS, GENERIC};
 
 pub(crate) use words::asks_for_failure;
 
@@ -57,11 +57,11 @@ struct NameBits {
     /// Its compound, and each of its parts.
     whole: u64,
     parts: u64,
-    /// Other words that programs write for it.
-    written: u64,
+    /// Other words that programs use for it.
+    synonyms: u64,
 }
 
-/// Gives out bits, the lowest first.
+/// Allocates bits, the lowest first.
 struct Bits {
     next: u32,
     most: u32,
@@ -92,7 +92,7 @@ impl Vocabulary {
         };
         let is_name = |name: &&Name| {
             let lower = name.text.to_lowercase();
-            !GENERIC.contains(&lower.as_str()) && !GRAMMAR.contains(&lower.as_str())
+            !GENERIC.contains(&lower.as_str()) && !FUNCTION_WORDS.contains(&lower.as_str())
         };
         let names: Vec<&Name> = want.subjects.iter().filter(is_name).collect();
         vocabulary.names = names
@@ -111,8 +111,8 @@ impl Vocabulary {
             .collect();
         for (number, name) in names.iter().enumerate() {
             let NameBits { whole, parts, .. } = vocabulary.terms_of(&name.text, &mut bits);
-            let written = vocabulary.add_written(&name.text, &mut bits);
-            vocabulary.names[number] = NameBits { whole, parts, written, ..vocabulary.names[number] };
+            let synonyms = vocabulary.add_synonyms(&name.text, &mut bits);
+            vocabulary.names[number] = NameBits { whole, parts, synonyms, ..vocabulary.names[number] };
         }
         vocabulary.is_cut_short = bits.next == bits.most;
         vocabulary
@@ -160,8 +160,8 @@ impl Vocabulary {
         found
     }
 
-    fn add_written(&mut self, name: &str, bits: &mut Bits) -> u64 {
-        let words: Vec<(&str, bool)> = written_for(name).collect();
+    fn add_synonyms(&mut self, name: &str, bits: &mut Bits) -> u64 {
+        let words: Vec<(&str, bool)> = words::synonyms(name).collect();
         let bit = if words.is_empty() { 0 } else { bits.take() };
         self.patterns.extend(words.iter().filter_map(|(word, is_whole)| {
             Pattern::new(word, bit, if *is_whole { Edges::Whole } else { Edges::Beginning })
@@ -315,7 +315,7 @@ impl Mentions {
             is_complete: false,
         };
         let is_settled = |name: &NameBits| {
-            let all = name.id | name.whole | name.parts | name.written;
+            let all = name.id | name.whole | name.parts | name.synonyms;
             let is_in_all = || {
                 let mut with_id =
                     combinations.iter().filter(|(bits, _)| bits & selection.decisive != 0).peekable();
@@ -350,22 +350,22 @@ struct Named {
 
 fn named(vocabulary: &Vocabulary, with: &dyn Fn(u64) -> u64) -> Named {
     let mut named = Named::default();
-    for &NameBits { id, whole, parts, written, .. } in &vocabulary.names {
+    for &NameBits { id, whole, parts, synonyms, .. } in &vocabulary.names {
         if id != 0 && with(id) > 0 {
             named.names += 1;
             named.found += 1;
             named.bits |= id;
             continue;
         }
-        if id | whole | parts | written == 0 {
+        if id | whole | parts | synonyms == 0 {
             continue;
         }
         named.names += 1;
         let has_whole = whole != 0 && with(whole) > 0;
         let has_parts =
             parts != 0 && (0..u64::BITS).map(|bit| 1 << bit).all(|bit| parts & bit == 0 || with(bit) > 0);
-        named.found += usize::from(has_whole || has_parts || written != 0 && with(written) > 0);
-        named.bits |= written | if has_whole { whole } else { parts };
+        named.found += usize::from(has_whole || has_parts || synonyms != 0 && with(synonyms) > 0);
+        named.bits |= synonyms | if has_whole { whole } else { parts };
     }
     named
 }

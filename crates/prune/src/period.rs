@@ -20,7 +20,7 @@ const SOME_YEAR: u16 = 2000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Period {
     windows: Vec<Window>,
-    /// All words of the question that speak of a time were read.
+    /// Every word of the question that may refer to a time was understood.
     pub(crate) is_whole: bool,
 }
 
@@ -28,8 +28,9 @@ pub(crate) struct Period {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Window {
     Between(Point, Point),
-    /// So many seconds at the beginning or the end of the log.
+    /// A number of seconds at the beginning of the log.
     First(Seconds),
+    /// The same at its end.
     Last(Seconds),
 }
 
@@ -38,7 +39,7 @@ enum Window {
 struct Point {
     day: Option<Day>,
     time: Option<Seconds>,
-    /// May be in the afternoon too: "at 9:30" of someone with a 12-hour clock.
+    /// Ambiguous: "at 9:30" may also be 21:30.
     is_of_either_half: bool,
 }
 
@@ -54,7 +55,7 @@ pub(crate) struct PeriodSurvey {
     period: Period,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
-    /// For each window how many lines are in it, if times of either half of the day are read as written, and as those of the afternoon.
+    /// For each window, the number of lines in it: with ambiguous times read as written, and read as those of the afternoon.
     lines: Vec<[u64; 2]>,
 }
 
@@ -227,7 +228,7 @@ fn order(date: Date, other: Date) -> std::cmp::Ordering {
     (year(date, other), date.month, date.day).cmp(&(year(other, date), other.month, other.day))
 }
 
-/// Whether `later` is at most so many seconds after `earlier`.
+/// Whether `later` follows `earlier` within a number of seconds.
 fn is_within(earlier: Timestamp, later: Timestamp, seconds: Seconds) -> bool {
     let (Some(from), Some(to)) = (earlier.time, later.time) else { return earlier.date == later.date };
     let day = i64::from(DAY);

@@ -138,7 +138,7 @@ fn a_goal_that_excludes_or_whose_time_is_not_read_cuts_nothing() {
 }
 
 #[test]
-fn the_utmost_numbers_stay_for_a_goal_that_compares() {
+fn extreme_numbers_stay_for_a_goal_that_compares() {
     let mut text = String::new();
     for number in 0..50_000u32 {
         // No number is an outlier.
@@ -148,12 +148,12 @@ fn the_utmost_numbers_stay_for_a_goal_that_compares() {
     let took =
         |line: &str| -> u32 { line.rsplit(' ').next().unwrap().trim_end_matches("ms").parse().unwrap() };
     let lines: Vec<&str> = text.lines().collect();
-    for (goal, utmost) in [
+    for (goal, extreme) in [
         ("which order took the longest?", lines.iter().map(|line| took(line)).max().unwrap()),
         ("what is the lowest time", lines.iter().map(|line| took(line)).min().unwrap()),
     ] {
         let kept = kept(&prune(&text, goal, limits(0.5)));
-        let wanted = (1..=lines.len()).filter(|line| took(lines[line - 1]) == utmost);
+        let wanted = (1..=lines.len()).filter(|line| took(lines[line - 1]) == extreme);
         assert!(wanted.clone().count() > 0 && wanted.clone().all(|line| kept.contains(&line)), "{goal}");
         assert!(kept.len() < 1_000, "{goal}: {} stay", kept.len());
     }

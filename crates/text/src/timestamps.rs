@@ -26,7 +26,7 @@ impl Date {
         365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + days_of_year - 719_468
     }
 
-    /// The date so many days after 1 January 1970.
+    /// The inverse of [`Date::days`].
     fn of_days(days: i64) -> Date {
         let days = days + 719_468;
         let of_era = days.rem_euclid(146_097);

@@ -4,7 +4,7 @@ use super::{Listing, Verdict};
 use crate::records::{RecordForm, RecordRole};
 
 /// Files that a program writes. If more than this many of their lines changed, the changes go unless the goal is about them.
-const WRITTEN_LINES: usize = 400;
+const SYNONYMS_LINES: usize = 400;
 
 pub(super) fn decide(listing: &Listing<'_>, verdicts: &mut [Verdict]) {
     let records = listing.records();
@@ -33,7 +33,7 @@ pub(super) fn decide(listing: &Listing<'_>, verdicts: &mut [Verdict]) {
         .iter()
         .any(|stem| listing.inputs.goal.terms.iter().any(|term| term.stem.starts_with(stem)));
     let mut written = vec![false; records.len()];
-    for &number in numbers.iter().filter(|&&number| changed[number] > WRITTEN_LINES) {
+    for &number in numbers.iter().filter(|&&number| changed[number] > SYNONYMS_LINES) {
         written[number] = !about_dependencies && !some_named && is_written(listing, number);
     }
     for &number in &numbers {

@@ -23,7 +23,7 @@ struct Field {
     lowest: End,
 }
 
-/// The values at one end, the utmost first, and how many lines have each.
+/// The values at one end, the most extreme first, and how many lines have each.
 #[derive(Clone, Copy, Default)]
 struct End {
     values: [(f64, u32); KEPT],
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_utmost_values_of_a_field_are_found() {
+    fn extreme_values_of_a_field_are_found() {
         let line = |number: u32| format!("10:{:02} took {} ms, status 200", number / 100, 7 * number % 1009);
         let lines: Vec<String> = (0..1009).map(line).collect();
         let mut extremes = Extremes::default();

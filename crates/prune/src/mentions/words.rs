@@ -1,4 +1,4 @@
-//! Words of questions about logs: those that name nothing, and what programs write for the others.
+//! Words of questions about logs: those that name nothing, and synonyms that programs use for the others.
 
 /// Words that name nothing in a log: they ask how a run went as a whole.
 #[rustfmt::skip]
@@ -16,9 +16,9 @@ pub(super) const GENERIC: &[&str] = &[
     "protokoll", "journal", "registro", "zeile", "zeilen", "zeige", "zeig", "ligne", "lignes", "montre", "línea", "líneas", "muestra", "mostrar",
 ];
 
-/// Grammar of languages other than those of the stop words.
+/// Function words of languages that the stop words do not cover.
 #[rustfmt::skip]
-pub(super) const GRAMMAR: &[&str] = &[
+pub(super) const FUNCTION_WORDS: &[&str] = &[
     "was", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "ist", "sind", "war", "waren", "wird", "wurde", "wurden", "werden",
     "hat", "haben", "hatte", "mit", "dem", "den", "der", "die", "das", "des", "ein", "eine", "einen", "einem", "einer", "im", "in", "auf", "für",
     "von", "zu", "zum", "zur", "und", "oder", "nicht", "es", "gibt", "gab", "oft", "viele", "viel", "bei", "beim", "nach", "aus", "alle", "er", "sie",
@@ -54,9 +54,9 @@ pub(crate) fn asks_for_failure(question: &str) -> bool {
         || CAUSES.iter().chain(FAILURES).filter(is_written_together).any(|word| question.contains(*word))
 }
 
-/// What people ask for, in several languages, and what programs write about it: beginnings of words, or with `$` whole words.
+/// Words that people use, in several languages, and their synonyms in logs. Each is the beginning of a word, or with `$` a whole word.
 #[rustfmt::skip]
-const WRITTEN: &[(&[&str], &[&str])] = &[
+const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["start", "launch", "boot", "begin", "began", "spawn", "gestartet", "startet", "beginnt", "démarr", "arranc", "inici", "avvi"],
      &["start", "launch", "boot", "begin", "began", "spawn", "listening", "ready", "initializ", "initialis"]),
     (&["stop", "shut", "exit", "terminat", "kill", "halt", "quit", "beendet", "gestoppt", "arrêt", "detuv", "detien", "ferma"],
@@ -102,14 +102,14 @@ const WRITTEN: &[(&[&str], &[&str])] = &[
     (&["listen", "bind", "port$", "ports$", "lausch", "écout", "escuch"], &["listen", "bind", "bound", "port$", "serving", "address"]),
 ];
 
-/// What programs may write about a word of a question, and whether it is a whole word or the beginning of one.
-pub(super) fn written_for(word: &str) -> impl Iterator<Item = (&'static str, bool)> {
+/// The synonyms of a word in logs, and whether each is a whole word or the beginning of one.
+pub(super) fn synonyms(word: &str) -> impl Iterator<Item = (&'static str, bool)> {
     let word = word.to_lowercase();
     let is_asked = move |start: &&str| match start.strip_suffix('$') {
         Some(whole) => word == whole,
         None => word.starts_with(start),
     };
-    WRITTEN
+    SYNONYMS
         .iter()
         .filter(move |(asked, _)| asked.iter().any(&is_asked))
         .flat_map(|(_, written)| written.iter())

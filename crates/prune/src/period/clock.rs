@@ -37,12 +37,10 @@ pub(super) fn time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
     if word.len() == 6 && is_spoken_of {
         let number: u32 = word.parse().ok()?;
         let (hour, minute, second) = (number / 10_000, number / 100 % 100, number % 100);
-        return (hour < 24 && minute < 60 && second < 60).then_some(item(
-            hour * HOUR + minute * 60 + second,
-            if second == 0 { 60 } else { 1 },
-            false,
-            at,
-        )?);
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        return item(hour * HOUR + minute * 60 + second, if second == 0 { 60 } else { 1 }, false, at);
     }
     let hour = word.parse::<u32>().ok().filter(|&hour| hour <= 24 && word.len() <= 2)?;
     match half {
@@ -64,9 +62,9 @@ pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)
         let has_unit = is_in(HOUR_UNITS, text(words, at + 1));
         Some((hour, at + usize::from(has_unit), has_unit))
     };
-    let item = |minutes: u32, last: usize, is_certain: bool| {
+    let item = |minutes: u32, last: usize| {
         let half = half_of_day(text(words, last + 1));
-        let is_of_either_half = half.is_none() && !is_certain && minutes < 13 * 60;
+        let is_of_either_half = half.is_none() && minutes < 13 * 60;
         let minutes = if half.is_some() { minutes % 720 } else { minutes % 1440 };
         let time = Some(60 * minutes + half.unwrap_or(0));
         let length = if minutes % 60 == 0 { HOUR } else { 60 };
@@ -76,7 +74,7 @@ pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)
     let word = text(words, at);
     if word == "halb" {
         let (hour, last, _) = hour_at(at + 1)?;
-        return item(60 * hour - 30, last, false);
+        return item(60 * hour - 30, last);
     }
     let of_hour = |list: &[(u32, &[&str])], word: &str| {
         list.iter().find(|(_, names)| names.contains(&word)).map(|(minutes, _)| *minutes)
@@ -95,11 +93,8 @@ pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)
                 || of_hour(&PARTS_OF_HOUR, word).is_some()
                 || half_of_day(text(words, last + 1)).is_some()
             {
-                return item(
-                    if is_past { 60 * hour + minutes } else { (60 * hour).saturating_sub(minutes) },
-                    last,
-                    false,
-                );
+                let of_day = if is_past { 60 * hour + minutes } else { (60 * hour).saturating_sub(minutes) };
+                return item(of_day, last);
             }
         }
     }
@@ -108,13 +103,13 @@ pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)
         .then(|| of_hour(&ADDED_TO_HOUR, text(words, last + 2)))
         .flatten();
     match added {
-        Some(minutes) => item(60 * hour + minutes, last + 2, false),
+        Some(minutes) => item(60 * hour + minutes, last + 2),
         None if has_unit
             && (matches!(text(words, last), "uhr" | "o'clock" | "oclock") || is_time_of_day(words, at)) =>
         {
-            item(60 * hour, last, false)
+            item(60 * hour, last)
         }
-        None if half_of_day(text(words, last + 1)).is_some() => item(60 * hour, last, false),
+        None if half_of_day(text(words, last + 1)).is_some() => item(60 * hour, last),
         None => None,
     }
 }

@@ -119,16 +119,13 @@ fn span_of_log(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         UNITS.iter().find(|(_, names)| names.contains(&unit)).map(|(seconds, _)| *seconds)
     };
     let number = number_of(text(words, at + 1));
-    // `24h`, `30min`
+    // `24h`, `30min`, `5m`
     let joined = || {
         let word = text(words, at + 1);
         let digits = word.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-        let (_, names) = (digits.parse::<u32>().ok()?, &word[digits.len()..]);
-        let unit = UNITS
-            .iter()
-            .find(|(_, units)| units.contains(&names) || units.contains(&format!("{names}in").as_str()))?
-            .0;
-        Some((digits.parse::<u32>().ok()?, unit))
+        let name = if word.ends_with('m') { "min" } else { &word[digits.len()..] };
+        let (unit, _) = UNITS.iter().find(|(_, names)| names.contains(&name))?;
+        Some((digits.parse::<u32>().ok()?, *unit))
     };
     if let Some((count, unit)) = joined() {
         return Some((span(is_last, count.saturating_mul(unit)), at + 1));

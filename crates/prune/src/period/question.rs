@@ -85,12 +85,12 @@ fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
                     Window::Between(from, to) => found.push((Relation::Pair, from, to)),
                     other => windows.push(other),
                 }
-                name(words, &mut named, item.first, item.last);
+                mark_named(words, &mut named, item.first, item.last);
                 continue;
             }
             ItemTime::PartOfDay(..) => {
                 if has_hours {
-                    name(words, &mut named, item.first, item.last);
+                    mark_named(words, &mut named, item.first, item.last);
                 }
                 continue;
             }
@@ -102,14 +102,14 @@ fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
             && let Some(joiner) = joiner(words, item, next)
             && (opener.is_some() || is_in(RANGE_JOINERS, joiner))
         {
-            found.push((Relation::Pair, of_the_half_of(point, end), end_of(end, end_length)));
-            name(words, &mut named, opener.unwrap_or(item.first), next.last);
+            found.push((Relation::Pair, in_same_half_as(point, end), end_of(end, end_length)));
+            mark_named(words, &mut named, opener.unwrap_or(item.first), next.last);
             at += 1;
             continue;
         }
         let relation = relation_word(words, item.first, &[AFTER, BEFORE, AROUND]);
-        found.push(related(words, relation, point, length));
-        name(words, &mut named, relation.unwrap_or(item.first), item.last);
+        found.push(window_of(words, relation, point, length));
+        mark_named(words, &mut named, relation.unwrap_or(item.first), item.last);
     }
     // "After 9:00 and before 10:00" is one window.
     for number in (1..found.len()).rev() {
@@ -123,7 +123,7 @@ fn windows(words: &[Word], items: &[Item]) -> (Vec<Window>, Vec<bool>) {
 }
 
 /// The window of one point, and the word before it that relates to it.
-fn related(
+fn window_of(
     words: &[Word],
     relation: Option<usize>,
     point: Point,
@@ -156,8 +156,8 @@ fn related(
     }
 }
 
-/// Marks words as naming a time, with the small words before them.
-fn name(words: &[Word], named: &mut [bool], first: usize, last: usize) {
+/// Marks words as part of a time, with the prepositions before them.
+fn mark_named(words: &[Word], named: &mut [bool], first: usize, last: usize) {
     let before = (0..first).rev().take_while(|&at| {
         is_in(BETWEEN_DAY_AND_TIME, text(words, at)) || is_in(BEFORE_TIME, text(words, at))
     });
@@ -166,7 +166,7 @@ fn name(words: &[Word], named: &mut [bool], first: usize, last: usize) {
 }
 
 /// "Between 9:35 and 9:45 am": the first time is of the half of the day that the second one names.
-fn of_the_half_of(point: Point, end: Point) -> Point {
+fn in_same_half_as(point: Point, end: Point) -> Point {
     match (point.time, end.time) {
         (Some(time), Some(last)) if point.is_of_either_half && !end.is_of_either_half => {
             let is_later = time + DAY / 2 <= last;
