@@ -12,6 +12,8 @@ mod located;
 mod search;
 mod table;
 
+use tamis_text::{Date, timestamp};
+
 /// What kind of listing a record is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordForm {
@@ -90,28 +92,9 @@ pub(crate) fn text_start(line: &str) -> usize {
 }
 
 /// The year, month and day that a line has: `2026-07-27` or `Jul 27 21:54:23 2026`.
-pub(crate) fn date_in(line: &str) -> Option<(u32, u32, u32)> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = line.split([' ', 'T']).filter(|word| !word.is_empty()).take(16).collect();
-    for (at, word) in words.iter().enumerate() {
-        let mut parts = word.trim_matches(['(', ')', ',']).split('-').map(str::parse::<u32>);
-        if let (Some(Ok(year)), Some(Ok(month)), Some(Ok(day)), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-            && (1970..3000).contains(&year)
-        {
-            return Some((year, month, day));
-        }
-        if let Some(month) = MONTHS.iter().position(|month| month == word) {
-            let day = words.get(at + 1)?.trim_matches(',').parse().ok()?;
-            let year = words[at + 1..]
-                .iter()
-                .filter_map(|word| word.parse().ok())
-                .find(|year| (1970..3000).contains(year));
-            return Some((year?, month as u32 + 1, day));
-        }
-    }
-    None
+pub(crate) fn date_in(line: &str) -> Option<(u16, u8, u8)> {
+    let Date { year, month, day } = timestamp(line).date?;
+    Some((year?, month, day))
 }
 
 /// The lines that readers read, and the records found so far.

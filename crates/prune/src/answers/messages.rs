@@ -34,10 +34,9 @@ pub(crate) fn raise(
     if *kind != TextKind::Logs || !is_question {
         return Ok(());
     }
+    let check_interrupted = || if interrupted() { Err(EngineError::Interrupted) } else { Ok(()) };
     let stamps = stamps(lines);
-    if interrupted() {
-        return Err(EngineError::Interrupted);
-    }
+    check_interrupted()?;
     let vocabulary = Vocabulary::of(goal, want, u64::BITS);
     let outline = Outline::read(lines, |line| stamps[line] != Timestamp::default());
     let mut wanted = vec![false; lines.len()];
@@ -76,7 +75,9 @@ pub(crate) fn raise(
             .chain(filled.iter().rev().take(count))
             .for_each(|&line| wanted[line] = true);
     }
+    check_interrupted()?;
     let mut terms = vocabulary.mark(lines);
+    check_interrupted()?;
     for hit in &index.hits {
         terms[hit.line as usize] |= vocabulary.term(usize::from(hit.term));
     }
@@ -87,6 +88,7 @@ pub(crate) fn raise(
     }
     let mut combinations: Vec<(u64, u64)> = counts.into_iter().collect();
     combinations.sort_unstable();
+    check_interrupted()?;
     match Mentions::read(&vocabulary, &combinations) {
         Mentions::Some(selection) => {
             if want.is_about_others() && selection.has_id() && !vocabulary.is_about_failures() {
