@@ -28,6 +28,7 @@ mod line_attributes;
 mod logs;
 mod mentions;
 mod network;
+mod number_words;
 mod outliers;
 mod partition;
 mod patterns;

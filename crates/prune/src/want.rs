@@ -8,6 +8,7 @@ mod words;
 use crate::comparison::{Comparison, comparison};
 use crate::goal::{GOAL_BYTES, clip};
 use crate::mentions::asks_for_failure;
+use crate::number_words::number;
 use crate::period::{Period, period};
 use words::{
     ASKING, COUNTING, COUNTING_FIRST, EVENTS, EXCLUDING, FIRST, LATEST, NOT_ENTRIES, ONE_WORDS, OPEN_ENDED,
@@ -239,30 +240,7 @@ fn amount(words: &[String]) -> (Amount, bool) {
 
 /// The number that a word is, up to a thousand.
 fn number_at(words: &[String], at: usize) -> Option<usize> {
-    const NUMBERS: [&str; 13] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-        "twelve",
-    ];
-    const OTHERS: [(&str, usize); 12] = [
-        ("twenty", 20),
-        ("dozen", 12),
-        ("deux", 2),
-        ("trois", 3),
-        ("quatre", 4),
-        ("cinq", 5),
-        ("dix", 10),
-        ("zwei", 2),
-        ("drei", 3),
-        ("fünf", 5),
-        ("cinco", 5),
-        ("tres", 3),
-    ];
-    let word = words.get(at)?.as_str();
-    let spelled = NUMBERS.iter().position(|number| *number == word);
-    spelled
-        .or_else(|| OTHERS.iter().find(|(number, _)| *number == word).map(|(_, value)| *value))
-        .or_else(|| word.parse().ok())
-        .filter(|value| (1..=1000).contains(value))
+    number(words.get(at)?).map(|value| value as usize).filter(|value| (1..=1000).contains(value))
 }
 
 /// The names that a goal mentions, each once.

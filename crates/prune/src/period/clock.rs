@@ -2,8 +2,8 @@
 
 use super::items::{ItemTime, Word, is_in, number_of, relation_word, text};
 use super::words::{
-    ADDED_TO_HOUR, AFTER, BEFORE, BEFORE_LENGTH, HOUR_UNITS, MIDNIGHT, NOON, NOT_HOURS, OPENERS,
-    PAIR_JOINERS, PARTS_OF_HOUR, PAST, RANGE_JOINERS, TO,
+    ADDED_TO_HOUR, AFTER, BEFORE, BEFORE_LENGTH, HOUR_UNITS, MIDNIGHT, NOON, OPENERS, PAIR_JOINERS,
+    PARTS_OF_HOUR, PAST, RANGE_JOINERS, TO,
 };
 use super::{DAY, HOUR, Point, Seconds};
 
@@ -57,7 +57,7 @@ pub(super) fn time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
 pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
     let hour_at = |at: usize| {
         let word = text(words, at);
-        let hour = number_of(word).filter(|hour| (1..=24).contains(hour) && !is_in(NOT_HOURS, word))?;
+        let hour = number_of(word).filter(|hour| (1..=24).contains(hour))?;
         // "Ten apples" is no time: a unit or a part of an hour must be near.
         let has_unit = is_in(HOUR_UNITS, text(words, at + 1));
         Some((hour, at + usize::from(has_unit), has_unit))
@@ -80,7 +80,7 @@ pub(super) fn spoken_time(words: &[Word], at: usize) -> Option<(ItemTime, usize)
         list.iter().find(|(_, names)| names.contains(&word)).map(|(minutes, _)| *minutes)
     };
     let minutes = of_hour(&PARTS_OF_HOUR, word).or_else(|| {
-        let minutes = number_of(word).filter(|minutes| *minutes < 60 && !is_in(NOT_HOURS, word));
+        let minutes = number_of(word).filter(|minutes| *minutes < 60);
         minutes.filter(|_| relation_word(words, at, &[OPENERS]).is_none() || !is_in(TO, text(words, at + 1)))
     });
     if let Some(minutes) = minutes {

@@ -4,10 +4,12 @@ use tamis_text::{Date, Timestamp, timestamp};
 
 use super::clock::{clock, spoken_time, time};
 use super::words::{
-    AFTER, AMBIGUOUS_MONTHS, AROUND, ARTICLES, BEFORE, BEFORE_PART_OF_DAY, BETWEEN_DAY_AND_TIME, FIRST, LAST,
-    MONTHS, NOT_HOURS, NUMBERS, OPENERS, PAIR_JOINERS, PARTS_OF_DAY, RANGE_JOINERS, SKIPPED, UNITS, WEEKDAYS,
+    AFTER, AMBIGUOUS_MONTHS, AROUND, ARTICLE_HOURS, ARTICLES, BEFORE, BEFORE_PART_OF_DAY,
+    BETWEEN_DAY_AND_TIME, FIRST, LAST, MONTHS, OPENERS, PAIR_JOINERS, PARTS_OF_DAY, QUANTITIES,
+    RANGE_JOINERS, SKIPPED, UNITS, WEEKDAYS,
 };
 use super::{DAY, Day, HOUR, Point, Seconds, Window};
+use crate::number_words::number;
 
 /// Words of a question that are read.
 const MOST_WORDS: usize = 200;
@@ -83,13 +85,13 @@ fn single_items(words: &[Word]) -> Vec<Item> {
             .or_else(|| spoken_time(words, at))
             .or_else(|| time(words, at))
             .or_else(|| part_of_day(words, at));
-        let number = || {
+        let bare_number = || {
             let word = text(words, at);
-            let number = number_of(word)
-                .filter(|&number| number <= 31 && !(word.len() > 2 && word.starts_with('0')))?;
-            (!is_in(NOT_HOURS, word)).then_some((ItemTime::Number(number), at))
+            let number =
+                number(word).filter(|&number| number <= 31 && !(word.len() > 2 && word.starts_with('0')))?;
+            Some((ItemTime::Number(number), at))
         };
-        match found.or_else(number) {
+        match found.or_else(bare_number) {
             Some((time, last)) => {
                 items.push(Item { first: at, last, time });
                 at = last + 1;
@@ -118,7 +120,7 @@ fn span_of_log(words: &[Word], at: usize) -> Option<(ItemTime, usize)> {
         let unit = text(words, at);
         UNITS.iter().find(|(_, names)| names.contains(&unit)).map(|(seconds, _)| *seconds)
     };
-    let number = number_of(text(words, at + 1));
+    let number = quantity(text(words, at + 1));
     // `24h`, `30min`, `5m`
     let joined = || {
         let word = text(words, at + 1);
@@ -151,9 +153,15 @@ fn span(is_last: bool, seconds: Seconds) -> ItemTime {
     ItemTime::Window(if is_last { Window::Last(seconds) } else { Window::First(seconds) })
 }
 
+/// A count of units of time.
+fn quantity(word: &str) -> Option<u32> {
+    let vague = QUANTITIES.iter().find(|(_, names)| names.contains(&word)).map(|(number, _)| *number);
+    vague.or_else(|| number(word)).filter(|&number| number <= 10_000)
+}
+
+/// A number that may be an hour, a minute or a day.
 pub(super) fn number_of(word: &str) -> Option<u32> {
-    let spelled = NUMBERS.iter().find(|(_, names)| names.contains(&word)).map(|(number, _)| *number);
-    spelled.or_else(|| word.parse().ok().filter(|&number| number <= 10_000))
+    number(word).or_else(|| is_in(ARTICLE_HOURS, word).then_some(1))
 }
 
 /// `2026-11-17T01:12:30Z`, `2026-11-17`, `17.11.2026`

@@ -130,28 +130,16 @@ pub(super) const LAST: &[&str] = &["last", "final", "past", "letzte", "letzten",
 #[rustfmt::skip]
 pub(super) const FIRST: &[&str] = &["first", "initial", "opening", "erste", "ersten", "erster", "premier", "première", "premiers", "premières", "primero", "primera", "primeros", "primeras", "primi", "prime", "prima"];
 
-/// Numbers that people write out.
-pub(super) const NUMBERS: [(u32, &[&str]); 17] = [
-    (11, &["eleven", "elf", "onze", "once", "undici"]),
-    (25, &["twenty-five", "fünfundzwanzig", "vingt-cinq", "veinticinco", "venticinque"]),
-    (1, &["one", "a", "an", "une", "un", "ein", "eine", "einer", "eins", "una"]),
-    (2, &["two", "couple", "zwei", "deux", "dos", "due"]),
-    (3, &["three", "few", "drei", "trois", "tres", "tre"]),
-    (4, &["four", "vier", "quatre", "cuatro", "quattro"]),
-    (5, &["five", "several", "fünf", "cinq", "cinco", "cinque"]),
-    (6, &["six", "sechs", "seis", "sei"]),
-    (7, &["seven", "sieben", "sept", "siete", "sette"]),
-    (8, &["eight", "acht", "huit", "ocho", "otto"]),
-    (9, &["nine", "neun", "neuf", "nueve", "nove"]),
-    (10, &["ten", "zehn", "dix", "diez", "dieci"]),
-    (12, &["twelve", "zwölf", "douze", "doce", "dodici"]),
-    (15, &["fifteen", "fünfzehn", "quinze", "quince", "quindici"]),
-    (20, &["twenty", "zwanzig", "vingt", "veinte", "venti"]),
-    (30, &["thirty", "dreißig", "trente", "treinta", "trenta", "half"]),
-    (60, &["sixty", "sechzig", "soixante", "sesenta", "sessanta"]),
+/// Words for a number of units, which are no hours: "half an hour" is 30 of the next smaller unit.
+pub(super) const QUANTITIES: [(u32, &[&str]); 5] = [
+    (1, &["a", "an", "une", "un", "ein", "eine", "einer", "una"]),
+    (2, &["couple"]),
+    (3, &["few"]),
+    (5, &["several"]),
+    (30, &["half"]),
 ];
-/// These are numbers too, but no hours.
-pub(super) const NOT_HOURS: &[&str] = &["a", "an", "un", "couple", "few", "several", "half"];
+/// Hours of which the word is also an article.
+pub(super) const ARTICLE_HOURS: &[&str] = &["une", "ein", "eins", "una"];
 
 /// Parts of an hour before "past" or "to".
 pub(super) const PARTS_OF_HOUR: [(u32, &[&str]); 2] = [(30, &["half"]), (15, &["quarter", "viertel"])];
